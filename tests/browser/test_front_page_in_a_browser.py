@@ -1,4 +1,4 @@
-"""The front page and the reading paths in a browser: filters by verdict, the way along a path, the weight of a page."""
+"""The front page and the reading paths in a browser: filters by mark, the way along a path, the weight of a page."""
 
 import pytest
 
@@ -14,17 +14,17 @@ def rows(page):
     return page.locator(".sense7-ledger-picture > section li:visible")
 
 
-def test_a_verdict_filters_the_rows_by_keyboard_and_again_shows_all(front):
+def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(front):
     every = rows(front).count()
-    button = front.get_by_role("button", name="recovered")
+    button = front.get_by_role("button", name="not passed")
     button.focus()
     front.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
     assert 0 < rows(front).count() < every
-    assert set(rows(front).evaluate_all("nodes => nodes.map(node => node.dataset.verdict)")) == {"recovered"}
+    assert set(rows(front).evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-passed"}
     front.keyboard.press("Enter")
     assert rows(front).count() == every
-    front.get_by_role("button", name="missed").click()
+    front.get_by_role("button", name="decided").click()
     front.get_by_role("button", name="all").click()
     assert rows(front).count() == every
 

@@ -147,16 +147,13 @@ def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edit
     assert [row["id"] for row in edition.json("ledger.json") if "tuned" in row["why"]] == []
 
 
-def test_rules_stand_apart_from_verdicts_wherever_the_data_are_not_the_verified_release(edition):
-    ledger = edition.json("ledger.json")
+def test_each_row_of_the_ledger_has_both_marks_and_the_check_stands_on_simulated_data_alone(edition):
     simulated = edition.facts["kind"] == "synthetic"
-    released = edition.facts["kind"] == "official" and edition.facts["verified"]
-    for row, entry in zip(rows(edition), ledger, strict=True):
-        ruled = bool(set(claims.OF_AN_EFFECT) & set(entry["published"]["compare"] or {})) and entry["computed"]
-        about_data = entry["published"]["kind"] != claims.CHECK and not entry["published"]["release"]
-        if entry["computed"] and entry["computed"]["estimate"] is not None:
-            assert (entry["rule"] is not None) is bool(not released and ruled and about_data), entry["id"]
-        assert (" simulated :" in text(row.find_all("td")[-1])) is (simulated and entry["rule"] is not None)
+    for row, entry in zip(rows(edition), edition.json("ledger.json"), strict=True):
+        (rule,) = row.select(".sense7-badge")
+        assert text(rule) == entry["rule"]["mark"]
+        assert [text(check) for check in row.select(".sense7-check")] == [entry["check"]["mark"]] * bool(entry["check"])
+        assert simulated or entry["check"] is None, entry["id"]
 
 
 def test_what_is_planted_and_implied_stands_on_simulated_data_alone(edition):

@@ -3,25 +3,27 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7.book.ledger_axis import MARKS, positions
-from sense7.claims import VERDICTS
+from sense7.book.ledger_axis import positions
 
 PICTURE = "# Page\n\n```{ledger-picture}\n```\n\n```{interval} alpha\n```\n"
 NUMBERS = st.floats(-1e6, 1e6)
 
 
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
-    ledger = [claim(short="Alpha"), claim("beta", "cannot be computed here", computed=None)]
+    ledger = [claim(short="Alpha"), claim("beta", check=None, computed=None, rule={"passed": False})]
     html, warnings = page(PICTURE, ["ledger_picture"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
     assert first.a["href"] == "../notebooks/03.html#cell-4"
-    assert first.get_text() == "●Alpha0.800, published: 0.9 D, verdict: recovered"
+    assert first.get_text() == (
+        "○Alpha0.800, published: 0.9 D, claim's rule: can't be decided by these data, "
+        "check of the method: true value inside"
+    )
     assert second.a["href"] == "ledger.html#claim-beta"
     assert second.select_one(".sense7-bar").find_all() == [], "nothing is drawn where nothing was computed"
     assert [item.get_text() for item in html.select(".sense7-verdicts li")] == [
-        "● recovered (1)",
-        "- cannot be computed here (1)",
+        "◆ not passed (1)",
+        "○ can't be decided (1)",
     ]
 
 
@@ -60,7 +62,3 @@ def test_nothing_is_drawn_outside_of_the_axis(claim, first, second, third, publi
     assert 0 < reference < 100
     assert places[1] <= places[0] <= places[2]
     assert all(0 <= place <= 100 for place in places)
-
-
-def test_every_verdict_has_a_mark():
-    assert list(MARKS) == list(VERDICTS)
