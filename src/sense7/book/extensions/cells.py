@@ -10,6 +10,8 @@ import re
 
 from docutils import nodes
 
+from sense7.book.by_hand import NOT_RUN
+
 __all__ = ["MORE", "setup"]
 
 MORE = "more-analyses"
@@ -32,6 +34,17 @@ def _gather_code(app, tree) -> None:
         place = len(section.children) if first is None else first
         opening = nodes.raw("", '<details class="sense7-code"><summary>Code</summary>', format="html")
         section[place:place] = [opening, *sources, nodes.raw("", "</details>", format="html")]
+
+
+def _say_what_was_not_run(app, tree) -> None:
+    """Show the reason for which a cell by hand was left out as a sentence above the cell."""
+    for source in [node for node in tree.findall(nodes.literal_block) if node.astext().startswith(NOT_RUN)]:
+        reason, code = source.astext().split("\n", 1)
+        cell = source.parent.parent
+        cell.parent.insert(
+            cell.parent.index(cell), nodes.paragraph("", "", nodes.emphasis(text=reason.removeprefix("# ")))
+        )
+        source.replace_self(nodes.literal_block(code, code, **source.attributes))
 
 
 def _is(node: nodes.Node, element: str) -> bool:
@@ -94,6 +107,7 @@ def setup(app):
     app.connect("doctree-read", _leave_out_empty_sections, priority=400)
     # After the anchors of cells, which go by the cells' containers.
     app.connect("doctree-read", _gather_code, priority=600)
+    app.connect("doctree-read", _say_what_was_not_run, priority=600)
     app.connect("doctree-read", _say_once, priority=600)
     app.connect("doctree-read", _fold_more, priority=800)  # after the end of the page, which stands in it
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
