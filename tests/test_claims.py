@@ -255,6 +255,22 @@ def test_on_simulated_data_a_rule_that_states_an_effect_is_passed_or_not_apart_f
     assert (missed.rule["passed"], missed.check["passed"]) == (True, False), "the two marks are apart"
 
 
+def test_the_same_rule_is_applied_to_ratings_of_other_people():
+    claim = replace(BEYOND, elsewhere={"key": "ieval_alpha", "study": "iEval"})
+    values = recorded(0.3, 0.2, 0.9) | recorded(0.05, 0.01, 0.09, key="ieval_alpha")
+    row = simulated(values, claim, truth(0.5))
+    assert (row.rule["passed"], row.elsewhere["passed"]) == (True, False)
+    assert row.elsewhere["value"]["estimate"] == 0.05
+    assert simulated(recorded(0.3, 0.2, 0.9), claim, truth(0.5)).elsewhere is None
+
+
+def test_a_published_figure_that_a_flag_compares_is_no_effect():
+    row = simulated(
+        recorded(0.95, 0.9, 0.99) | recorded("yes", key="is_highest"), replace(FLAG, value=0.96), truth(0.95)
+    )
+    assert (row.rule["passed"], row.rule["why"]) == (None, claims.ONLY_OFFICIAL)
+
+
 def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
     where, values = provenance("own"), recorded(0.3, -0.1, 0.9)
     rates = {"alpha_turn": {"planted": {"passed": 0, "studies": 200}, "null": {"passed": 0, "studies": 200}}}
@@ -574,7 +590,7 @@ def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
     names = ["id", "published", "computed", "link", "verdict", "why", "tuned", "truth", "precision", "rule"]
-    names.append("check")
+    names += ["check", "elsewhere"]
     assert list(written) == names
     assert written["precision"] == pytest.approx(0.015 / 0.95)
     assert (written["rule"], written["check"]) == (row.rule, row.check)

@@ -64,7 +64,7 @@ POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "why_not", "contradiction")
+_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "elsewhere", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
 
@@ -97,6 +97,7 @@ class Claim:
     compare: dict | None = None
     no_effect: dict | None = None
     release: list[str] | None = None
+    elsewhere: dict | None = None
     why_not: str | None = None
     contradiction: str | None = None
 
@@ -136,6 +137,9 @@ class Row:
     check : dict or None
         The second mark, on synthetic data: whether the interval contains the true value that was put into the
         simulation: ``passed``, ``mark`` and ``says``. It says nothing about the claim.
+    elsewhere : dict or None
+        The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
+        whether they pass the same rule (``passed``).
     """
 
     claim: Claim
@@ -147,6 +151,7 @@ class Row:
     precision: float | None = None
     rule: dict | None = None
     check: dict | None = None
+    elsewhere: dict | None = None
 
     @property
     def link(self) -> str | None:
@@ -176,6 +181,7 @@ class Row:
             "precision": self.precision,
             "rule": self.rule,
             "check": self.check,
+            "elsewhere": self.elsewhere,
         }
 
 
@@ -222,6 +228,9 @@ def _mistyped(entry: Mapping) -> str | None:
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
             holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
+        elif name == "elsewhere":
+            holds = isinstance(value, dict) and value.keys() == {"key", "study"}
+            holds, wanted = holds and all(isinstance(text, str) for text in value.values()), "key and study, both texts"
         elif name == "no_effect":
             holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
         elif name == "release":
@@ -362,7 +371,10 @@ def make_ledger(
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
     rows = [_row(claim, values, provenance, (planted, implied or {}), rests_on or {}) for claim in claims]
-    rows = [replace(row, rule=_rule_mark(row, rates or {}), check=_check_mark(row)) for row in rows]
+    rows = [
+        replace(row, rule=_rule_mark(row, rates or {}), check=_check_mark(row), elsewhere=_elsewhere(row.claim, values))
+        for row in rows
+    ]
     if not values.get("rescaled_columns", {}).get("estimate"):
         return rows
     note = "; ratings on another scale were rescaled to the official one"
@@ -394,6 +406,15 @@ def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mappi
         why = "an unverified copy of the official workbook" if official else "the data are not the SENSE-7 release"
         return Row(claim, dict(value), NOT_COMPARABLE, why, rule=_passed(claim, values))
     return _reproduction(claim, value, values)
+
+
+def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
+    """The claim's number from ratings that another study released, and whether they pass the same rule."""
+    value = values.get(claim.elsewhere["key"]) if claim.elsewhere else None
+    if value is None or value["estimate"] is None:
+        return None
+    passed, _ = apply_rule(replace(claim, key=value["key"]), values)
+    return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
 
 
 def _rule_mark(row: Row, rates: Mapping[str, Mapping]) -> dict:
@@ -516,8 +537,8 @@ def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None
 
 def _passed(claim: Claim, values: Mapping) -> dict | None:
     """Whether data pass the rule of a claim that states an effect; None for a claim without such a rule."""
-    if not set(OF_AN_EFFECT) & set(claim.compare or {}):
-        return None
+    if not set(OF_AN_EFFECT) & set(claim.compare or {}) or ("flag" in claim.compare and claim.value is not None):
+        return None  # nearness to a published figure is no effect
     passed, words = apply_rule(claim, values)
     return {"passed": passed, "words": words}
 

@@ -292,6 +292,7 @@ def test_recorded_values_are_shown_as_they_were_recorded(edition):
         shown = [tag.get_text() for tag in edition.page(name).select(".sense7-value")]
         tuned = {row["computed"]["key"] for row in edition.json("ledger.json") if row["tuned"] and row["computed"]}
         tuned |= {entry["key"] for entry in planted if entry["tuned"]}
+        tuned = set() if name == "book/index" else tuned  # it says in a sentence how many are
         expected = [with_marks(edition.values[key], key in tuned) for key in keys if key in edition.values]
         # Why a value is not available is said once on a page.
         expected = Counter(

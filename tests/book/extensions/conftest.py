@@ -27,6 +27,7 @@ def claim():
         tuned=False,
         rule=(),
         check=(),
+        elsewhere=None,
         link="notebooks/03.html#cell-4",
         **published,
     ):
@@ -41,6 +42,7 @@ def claim():
             **{"id": name, "published": known | published, "computed": held, "link": link if held else None},
             **{"verdict": verdict, "why": f"why {verdict}", "tuned": tuned},
             **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
+            "elsewhere": elsewhere,
         }
 
     return make

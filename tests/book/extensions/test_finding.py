@@ -26,8 +26,8 @@ def test_the_answer_stands_above_the_box_and_the_marks_in_it(page, claim, record
     assert marks(html) == [
         {
             "Claim": "Title of <alpha> (in words, grade D)",
-            "Claim's rule": "not passed by these data It has to be near. In simulated studies of SENSE-7's size it is "
-            "passed in 28% with the effect (power) and in 3.5% without it.",
+            "Claim's rule": "not passed by these data It has to be near. In simulated studies of SENSE-7's size it "
+            "passes in 28% with the effect (power), in 3.5% without.",
             "Check of the method": "true value inside It contains it.",
         }
     ]

@@ -43,10 +43,10 @@ __all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setu
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
-_SCRIPTS = {"figures.js", "ledger.js", "specifications.js", "tables.js"}
+_SCRIPTS = {"figures.js", "ledger.js", "reading-order.js", "specifications.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
-    "evidence for anything; only whether the analysis found what was planted is."
+    "evidence for anything."
 )
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
@@ -147,7 +147,8 @@ class ValueRole(_TextRole):
         text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
         if part not in {"", "estimate", "interval"}:
             return text
-        return text + marks(edition, key)
+        # The front page says in a sentence of its own how many values are tuned.
+        return text if self.env.docname == self.config.root_doc else text + marks(edition, key)
 
     def _key(self, edition: Edition) -> tuple[str, str]:
         if self.text in edition.values:

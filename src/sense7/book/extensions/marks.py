@@ -26,7 +26,7 @@ def rule_in_words(rule: Mapping) -> str:
     said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
     if rule["power"] is not None:
         said.append(
-            f"In simulated studies of SENSE-7's size it is passed in {rule['power']:.0%} with the effect (power) "
-            f"and in {rule['null']:.1%} without it."
+            f"In simulated studies of SENSE-7's size it passes in {rule['power']:.0%} with the effect (power), in "
+            f"{rule['null']:.1%} without."
         )
     return " ".join(filter(None, said))
