@@ -28,7 +28,6 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
     ),
     "low_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
     "poor_turn": ("findings.measures", lambda measures: levels_in_words(range(measures.POOR, 0, -1))),
-    "precise": ("claims", lambda claims: f"{claims.PRECISE:.0%}"),
     "turns_after": (
         "findings.disrupted",
         lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}",
