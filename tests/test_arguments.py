@@ -23,7 +23,7 @@ from sense7.study import Study
 
 
 def public_functions():
-    """Every public function of the statistics and the judges: name -> function."""
+    """Every public function of the statistics and the judges that checks its arguments: name -> function."""
     found = {}
     for package in (sense7.estimators, sense7.findings, sense7.judge):
         for entry in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -32,12 +32,12 @@ def public_functions():
             found |= {
                 f"{entry.name.removeprefix('sense7.')}.{name}": one
                 for name, one in functions.items()
-                if inspect.isfunction(one) and not entry.ispkg
+                if inspect.isfunction(one) and hasattr(one, "__wrapped__") and not entry.ispkg
             }
     return found
 
 
-RELEASED = ("findings.elsewhere.", "findings.felt_heard.", "findings.whose_empathy.", "judge.scoring.three_judges.")
+RELEASED = ("findings.elsewhere.", "findings.whose_empathy.", "judge.scoring.three_judges.")
 """Findings on released ratings, which take tables or bootstraps of other kinds."""
 
 FUNCTIONS = {name: one for name, one in public_functions().items() if not name.startswith(RELEASED)}

@@ -38,9 +38,6 @@ GIVEN = ({"study"}, {"study", "bootstrap"})
 OF_RELEASED_RATINGS = ("sense7.findings.elsewhere", "sense7.judge.scoring.three_judges")
 """Modules whose functions take studies of one corpus only."""
 
-SPECIFIED = {"participants_share", "context_explains", "continuity_fails"}
-"""Functions that return a function of a specification; what these give is tested with all specifications."""
-
 
 def functions_of_a_study():
     """Every public function of the analysis that needs no more than a study and resamples."""
@@ -52,12 +49,7 @@ def functions_of_a_study():
             module = importlib.import_module(info.name)
             for name in getattr(module, "__all__", ()):
                 function = getattr(module, name)
-                if (
-                    not info.ispkg
-                    and inspect.isfunction(function)
-                    and needed(function) in GIVEN
-                    and name not in SPECIFIED
-                ):
+                if not info.ispkg and inspect.isfunction(function) and needed(function) in GIVEN:
                     found[f"{info.name.removeprefix('sense7.')}.{name}"] = function
     return found
 
@@ -142,8 +134,7 @@ def test_the_new_ids_sort_otherwise():
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_no_result_depends_on_how_ids_sort(name, monkeypatch):
-    monkeypatch.setattr("sense7.findings.words.topics.SHUFFLES", 3)  # as many as a test has time for
+def test_no_result_depends_on_how_ids_sort(name):
     assert_same(result_of(name, 1), result_of(name, 0), two_studies()[2])
 
 
@@ -219,8 +210,7 @@ def texts_of(result):
 
 
 @pytest.mark.parametrize("changes", ONE_OF_ALL.values(), ids=ONE_OF_ALL)
-def test_one_of_a_kind_is_said_in_the_singular(minimal_sheets, changes, monkeypatch):
-    monkeypatch.setattr("sense7.findings.words.topics.SHUFFLES", 2)
+def test_one_of_a_kind_is_said_in_the_singular(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
     bootstrap = ParticipantBootstrap(study.conversations["participant"], 20, seed=4)
     given = {"study": study, "bootstrap": bootstrap}
