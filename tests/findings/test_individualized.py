@@ -275,16 +275,11 @@ def test_shares_add_up_and_lie_inside_their_limits(study):
     assert (parts.shares["estimate"] <= parts.shares["high"]).all()
 
 
-def test_parts_that_the_design_cannot_distinguish_say_so(workbooks, ieval):
+def test_parts_that_the_design_cannot_distinguish_say_so(workbooks):
     lend = read_workbook(workbooks["lend_an_ear"])
     part = individualized.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
     assert part.loc["participant", "estimate"] > 0
-    turn = individualized.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
-    assert turn.loc["conversation", "reason"].startswith("no conversation has two rated turns")
-    overall = individualized.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
-    assert overall["estimate"].isna().all()
-    assert set(overall["reason"]) == {"no overall rating of a turn in this data set"}
 
 
 def varied(minimal_sheets, conversations, **changes):
@@ -302,10 +297,9 @@ def varied(minimal_sheets, conversations, **changes):
 )
 def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(minimal_sheets, changes, reason):
     study = varied(minimal_sheets, **changes)
-    for rating in ("ground_truth", "overall"):
-        parts = individualized.variance_parts(study, bootstrap_of(study), rating=rating)
-        for table in (parts.variances, parts.shares):
-            assert set(table["reason"]) == {reason}
+    parts = individualized.variance_parts(study, bootstrap_of(study))
+    for table in (parts.variances, parts.shares, parts.on_one_base):
+        assert set(table["reason"]) == {reason}
     base = individualized.variance_shares(study, bootstrap_of(study))
     assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
     assert individualized.participant_icc(study, bootstrap_of(study))["reason"].tolist() == [reason]
