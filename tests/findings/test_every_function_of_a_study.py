@@ -140,12 +140,13 @@ def test_no_result_depends_on_how_ids_sort(name):
 
 @pytest.mark.parametrize("headline", IN_STUDIES)
 def test_no_specification_depends_on_how_ids_sort(headline):
-    first, second, back = two_studies()
+    first, second, _ = two_studies()
     found, expected = (
         multiverse(study, ParticipantBootstrap(study.conversations["participant"], DRAWS, seed=4), headline)
         for study in (second, first)
     )
-    assert_same(found, expected, back)
+    # Of so few people some regressions are nearly collinear, and their last digit depends on the memory's layout.
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_order_of_examples_is_that_of_the_data():
