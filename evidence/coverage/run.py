@@ -33,17 +33,15 @@ from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
 from sense7.findings.agreement import agreement_with_overall
-from sense7.findings.conditions.means import condition_differences
-from sense7.findings.conditions.mixed_model import mixed_contrasts
-from sense7.findings.context.shares import context_shares
-from sense7.findings.disrupted.recovery import lasting_drop
+from sense7.findings.conditions import condition_differences, mixed_contrasts
+from sense7.findings.context import context_shares
+from sense7.findings.disrupted import lasting_drop
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.individualized.same_person import participant_icc
-from sense7.findings.individualized.variance_components import variance_parts
+from sense7.findings.individualized import participant_icc, variance_parts
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
 from sense7.findings.relative_importance import overall_and_ratings, parts_and_shares
-from sense7.findings.robustness.headlines import multiverse
+from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.implied import implied_values
@@ -293,7 +291,7 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
 def without_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
     """The difference of two conditions that do not differ, by several intervals, and p values of tests over turns."""
     study = study_of(numbers)
-    model = limits(mixed_contrasts(study, confidence=CONFIDENCE).differences.loc[PAIR])
+    model = limits(mixed_contrasts(study, bootstrap).differences.loc[PAIR])
     _, p_value = turn_test(numbers)
     return {
         "condition_difference": limits(condition_differences(study, bootstrap).loc[PAIR]),

@@ -1,5 +1,6 @@
 """Text notebooks: what is refused before anything runs, and what is derived from them."""
 
+import ast
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
-from sense7.book import notebooks
+from sense7.book import by_hand, notebooks
 from sense7.book.notebooks import (
     COMMON,
     cells_of,
@@ -247,3 +248,69 @@ def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_i
 def test_no_notebook_for_binder_is_left_over():
     folder = ROOT / "notebooks"
     assert {path.stem for path in folder.glob("*.ipynb")} == {path.stem for path in folder.glob("[0-9]*.md")}
+
+
+# Cells by hand
+
+
+def cells_by_hand():
+    return [
+        (notebook.name, cell["source"], cell["metadata"].get("needs", []))
+        for notebook in find_notebooks(ROOT)
+        for cell in cells_of(notebook)
+        if notebooks.BY_HAND in cell["metadata"].get("tags", ())
+    ]
+
+
+def test_cells_by_hand_use_no_statistic_of_the_library():
+    for name, source, needs in cells_by_hand():
+        tree = ast.parse(source)
+        assert len(source.splitlines()) <= 20, name
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert {one.split(".")[0] for one in imported} <= {"numpy", "pandas", "scipy", "statsmodels"}, name
+        assert not {"s7", "sense7"} & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name
+        of_study = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "study"
+        }
+        assert of_study <= {*by_hand.FRAMES, "rated_dimensions", "conditions"}, name
+        assert "assert" in source, f"{name}: compares with nothing"
+        assert {need.split(".")[0] for need in needs} <= {*by_hand.FRAMES, "predictions"}, name
+
+
+CELL = """# A
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+data = "synthetic"
+```
+
+```{code-cell} ipython3
+:tags: [by-hand]
+:needs: [%s]
+
+1 / 0
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("needs", "predictions", "says"),
+    [
+        ("turns.overall, conversations.topic", "", None),
+        ("conversations.desired_empathy, turns.of_nobody", "", "the data have no of nobody (turns)."),
+        ("conversations.of_nobody", "", "the data have no of nobody (conversations)."),
+        ("predictions", "", "the data have no predictions of a judge."),
+        ("predictions", "judged", None),
+    ],
+)
+def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_which(tmp_path, needs, predictions, says):
+    (tmp_path / "01-a.md").write_text(CELL % needs, "utf-8")
+    text = to_ipynb(load_notebook(tmp_path / "01-a.md"))
+    parameters = {"data": str(ROOT / "data/synthetic.xlsx"), "predictions": predictions}
+    cell = json.loads(by_hand.skip_unfit(text, parameters, tmp_path))["cells"][-1]
+    assert cell["metadata"]["tags"] == ["by-hand", *["skip-execution", "nbval-skip"] * bool(says)]
+    assert "".join(cell["source"]) == f"{by_hand.NOT_RUN}{says}\n" * bool(says) + "1 / 0"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 __all__ = [
+    "BY_HAND",
     "COMMON",
     "TextNotebook",
     "cells_of",
@@ -36,6 +37,9 @@ __all__ = [
     "to_ipynb",
     "unfit_parameters",
 ]
+
+BY_HAND = "by-hand"
+"""Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
 COMMON = {
     "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},

@@ -164,7 +164,7 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
     from sense7.record import format_value
 
     table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=True)
-    for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
+    for head in ("Claim", "Grade", "Published", "This edition", "Claim's rule", "Check of the method"):
         table.add_column(head)
     for row in rows:
         claim, computed = row["published"], row["computed"]
@@ -174,8 +174,8 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
             claim["grade"],
             claim["shown"],
             format_value(computed) if computed else "-",
-            row["verdict"] + (" (tuned)" if row["tuned"] else ""),
-            row["why"],
+            "\n".join(filter(None, (row["rule"]["mark"], row["rule"]["why"]))),
+            row["check"]["mark"] + (" (tuned)" if row["tuned"] else "") if row["check"] else "-",
         )
         table.add_row(*(Text(plain_lines(cell)) for cell in cells))
     console = Console(width=None if sys.stdout.isatty() else 160)
