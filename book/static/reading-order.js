@@ -2,5 +2,7 @@
 (() => {
   "use strict";
   const bar = document.getElementById("pst-primary-sidebar");
+  bar?.setAttribute("role", "complementary");
+  bar?.setAttribute("aria-label", "Contents of the book");
   document.getElementById("main-content")?.after(...(bar ? [bar] : []));
 })();

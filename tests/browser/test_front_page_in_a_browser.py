@@ -19,6 +19,29 @@ def rows(page):
     return page.locator(".sense7-ledger-picture > section li:visible")
 
 
+def test_tab_leads_to_the_skip_link_first_and_soon_to_the_article(front):
+    where = []
+    while len(where) < 10 and "article" not in where:
+        front.keyboard.press("Tab")
+        where.append(
+            front.evaluate(
+                "(node => node.closest('article') ? 'article' : node.closest('#pst-skip-link') ? 'skip' : 'other')"
+                "(document.activeElement)"
+            )
+        )
+    assert where[0] == "skip"
+    assert where[-1] == "article", where
+
+
+def test_every_target_of_the_front_page_is_24_pixels_high(front):
+    small = front.evaluate(
+        "[...document.querySelectorAll('a, button, summary')].filter(node => node.checkVisibility())"
+        ".map(node => [node.textContent.trim(), node.getBoundingClientRect().height])"
+        ".filter(([, height]) => 1 < height && height < 23.5)"
+    )
+    assert small == []
+
+
 def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(ledger):
     every = rows(ledger).count()
     button = ledger.get_by_role("button", name="not passed")

@@ -357,6 +357,12 @@ def _say_what_and_how(app, page, template, context, doctree):
     context["theme_announcement"] = banner(facts, address, released=released)
 
 
+def _references_as_list(app, page, template, context, doctree):
+    """Give references the role of items of a list, which they stand in; docutils gives one that is out of use."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def _without_thebe(app, page, template, context, doctree):
     """Leave out sphinx-thebe, which Jupyter Book always loads: no page runs code, and it ends in an error on each."""
 
@@ -390,6 +396,7 @@ def setup(app):
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
+    app.connect("html-page-context", _references_as_list)
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
