@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.recovery import event_time
 from sense7.findings import measures
 from sense7.findings.disrupted import recovery
 from sense7.study import Study
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -230,44 +228,9 @@ def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(mi
     assert levels["level"].iloc[0] == pytest.approx((2 + 6 * 4) / 7)
 
 
-# The figure
-
-
-def test_the_figure_says_its_numbers(study):
-    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
-    figure = event_time(tables, name="x", label="mean level", caption="n", reference=0)
-    number = tables["as rated"].loc[1, "estimate"]
-    assert f"1 after: {number:.2f}" in figure.alt
-    assert len(figure.data) == 3 * len(recovery.TIMES)
-    assert figure.svg().startswith("<svg")
-
-
-def test_a_figure_of_nothing_is_a_sentence():
-    study = study_of([[4, 4], [5, 5]])
-    shown = event_time(
-        recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"], name="x", label="levels", caption="n"
-    )
-    assert isinstance(shown, Sentence)
-    assert recovery.NEVER_POOR in shown.text
-
-
 def test_a_time_that_never_occurs_says_so():
     study = study_of([[5, 1], [4, 2], [3, 1], [5, 2], [4, 1]], list("abcde"))
     table = recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"]
     absent = table[table["n"] == 0]
     assert len(absent) >= 1
     assert set(absent["reason"]) == {recovery.NOT_THERE}
-
-
-def test_turns_around_the_first_poor_one_are_those_that_the_means_rest_on(study):
-    """As many at each time, and of the same mean: the figure's rows and the line above them show one thing."""
-    turns = recovery.turns_around_first_poor(study)
-    rated = recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"]
-    by_time = turns.groupby("time")["level"]
-    assert by_time.size().to_dict() == rated["n"].to_dict()
-    assert by_time.mean().to_dict() == pytest.approx(rated["estimate"].to_dict())
-    assert set(turns.loc[turns["time"] == 0, "level"]) == {1, 2}
-
-
-def test_without_a_poor_turn_there_are_no_turns_around_it():
-    assert recovery.turns_around_first_poor(study_of([[4, 4], [5, 5]])).empty

@@ -12,7 +12,7 @@ from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.robustness import SpecificationCurve, specification_curve
+from sense7.figures.specification import SpecificationCurve, specification_curve
 from sense7.findings import agreement, measures, ratings
 from sense7.findings.context import shares
 from sense7.findings.disrupted import failures

@@ -286,7 +286,7 @@ class DistancesDirective(SphinxDirective):
 
     @staticmethod
     def _figure(edition: Edition, known: Mapping[str, float]):
-        from sense7.figures.caterpillar import caterpillar  # takes a second to import, and only this page draws
+        from sense7.figures.distributions import caterpillar  # takes a second to import, and only this page draws
 
         rows = [
             {

@@ -8,7 +8,6 @@ from sense7.findings.disrupted.recovery import (
     lasting_drop,
     levels_by_event_time,
     reversed_order,
-    turns_around_first_poor,
 )
 
 __all__ = [
@@ -19,6 +18,5 @@ __all__ = [
     "levels_by_event_time",
     "response_surface",
     "reversed_order",
-    "turns_around_first_poor",
     "unmet_expectations",
 ]

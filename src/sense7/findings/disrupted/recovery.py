@@ -16,7 +16,6 @@ from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
-from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
 from sense7.study import Study
 from sense7.terminal import in_words
@@ -27,7 +26,6 @@ __all__ = [
     "lasting_drop",
     "levels_by_event_time",
     "reversed_order",
-    "turns_around_first_poor",
 ]
 
 TIMES = tuple(range(-3, 6))
@@ -76,22 +74,6 @@ def _around_first_poor(study: Study) -> tuple[pd.DataFrame, str]:
     first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
     chosen = levels.assign(time=levels["turn"] - first)[first.notna()]
     return in_order_of_appearance(chosen, "conversation", "turn").reset_index(drop=True), ""
-
-
-def turns_around_first_poor(study: Study) -> pd.DataFrame:
-    """Return the rated turns of the conversations with a poor turn, at the event times ``TIMES``.
-
-    Returns
-    -------
-    DataFrame
-        One row per turn: conversation, time (turns after the first poor one; negative: before), level (1..5, whole: see
-        :func:`sense7.findings.ground_truth.labels`). Empty if no turn was rated poor.
-    """
-    turns, _ = _around_first_poor(study)
-    if turns.empty:
-        return pd.DataFrame({"conversation": [], "time": [], "level": []})
-    near = turns[turns["time"].isin(TIMES)].reset_index(drop=True)
-    return near[["conversation", "time"]].assign(level=labels(near["level"])).astype({"time": int, "level": int})
 
 
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
