@@ -60,7 +60,7 @@ TIMED = begun=$$(date +%s); $(2) || exit 2; echo "$(1): $$(($$(date +%s) - begun
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part
 	@$(call TIMED,set-up,$(MAKE) judge browser)
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
 	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser $(LONG))
 	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser $(LONG))
@@ -72,7 +72,7 @@ test-long: ## make test, and what it leaves out: more moments to be killed at, e
 
 .PHONY: check
 check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/check_changes.py
 
 .PHONY: lab

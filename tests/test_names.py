@@ -1,6 +1,8 @@
 """The names of ``import sense7 as s7``: found by those who look for them, suggested to those who misspell them."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -38,3 +40,10 @@ def test_a_name_like_no_other_leads_to_the_list():
     with pytest.raises(AttributeError, match=re.escape("'qqqq'. dir(sense7) lists those it has.")):
         _ = s7.qqqq
     assert not hasattr(s7, "__wrapped__")
+
+
+def test_the_command_line_starts_without_the_heavy_libraries():
+    heavy = {"pandas", "numpy", "matplotlib", "scipy", "seaborn", "statsmodels", "papermill", "sphinx", "xlsxwriter"}
+    code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
