@@ -68,7 +68,7 @@ def test_the_page_of_references_lists_every_entry_once(synthetic):
 def test_a_citation_leads_to_its_reference(synthetic):
     for path, source in SOURCE.items():
         name = str(path.relative_to(ROOT).with_suffix(""))
-        if "{cite:" not in source or name not in synthetic.toc:
+        if "{cite:" not in source or name not in synthetic.toc or name == "book/cite":
             continue
         shown = synthetic.page(name).select(
             "a.reference[href*='cite.html#'], .sphinx-bibtex a[href^='#'], a[href^='#id']"
