@@ -225,7 +225,7 @@ def ceiling_curves(
         A sentence where a curve is not defined, as with a single label.
     """
     ceiling = curve["spearman_untied"].astype(float)
-    if not np.isfinite(ceiling).all():
+    if curve.isna().any(axis=None):
         return Sentence("No figure of the ceiling: it takes at least two different labels of conversations.")
     bounded = bound is not None and np.isfinite(bound["estimate"])
     ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
