@@ -29,7 +29,7 @@ drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd")
 record.value("seed_of_a", seed, n=1, unit="things", method="counted")
 record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
 record.value("judges", len(list(pathlib.Path(predictions).glob("*.csv"))), n=1, unit="files", method="counted")
-s7.figures.histogram(drawn, name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
+s7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
 PREDICTIONS = "TaskId,IS_EMPATHY,ground-truth\n1,4,2\n"
 PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
 

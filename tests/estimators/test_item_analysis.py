@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from helpers.studies import draws_of
 from sense7.estimators import alpha
-from sense7.figures.structure import heat_map, scree
 from sense7.findings import measures
 from sense7.findings.structure import items as items_module
 from sense7.findings.structure.number_of_factors import parallel_analysis
@@ -201,22 +200,3 @@ def test_a_small_study_without_variation_says_so_everywhere(minimal_sheets):
 def test_an_unknown_rule_for_missing_ratings_is_refused():
     with pytest.raises(ValueError, match="pairwise"):
         alpha.usable(noisy(1), "mean")
-
-
-def test_the_heat_map_says_its_numbers(ratings):
-    frame, _ = ratings["turn_pairwise"]
-    matrix = items_module.correlation_matrix(frame.assign(Interest=np.nan))
-    figure = heat_map(matrix, name="r", label="correlations", caption="n = <b>")
-    assert f"Affective and Cognitive: {matrix.loc['Affective', 'Cognitive']:.2f}" in figure.alt
-    assert "Affective and Interest: none" in figure.alt
-    assert "nan" not in figure.html()
-    assert "&lt;b&gt;" in figure.html()
-
-
-def test_the_scree_says_its_numbers(ratings):
-    frame, _ = ratings["post"]
-    table = parallel_analysis(frame, seed=1, simulations=50)
-    figure = scree(table, name="scree", caption="c")
-    assert f"ratings: {table['components'].iloc[0]:.2f}" in figure.alt
-    assert "noise, as many rows as participants" in figure.alt
-    assert figure.svg().startswith("<svg")

@@ -132,8 +132,7 @@ def test_figures_draw_any_names_without_a_warning():
         drawn = [
             figures.intervals(table, label="share (%)", **common),
             figures.intervals(three, label="share (%)", **common),
-            figures.counts_by_group(pd.Series(3, index=PAYLOADS), label="texts", **common),
-            figures.counts_by_two_groups(
+            figures.heat_map(
                 pd.DataFrame(1, index=pd.Index(PAYLOADS[:12]), columns=PAYLOADS[36:41]), label="texts", **common
             ),
         ]

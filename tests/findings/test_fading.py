@@ -7,17 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from bs4 import BeautifulSoup
 
 import sense7 as s7
 from sense7.estimators import least_squares
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import coefficient
-from sense7.figures.time_course import lines_by_turn
 from sense7.findings import conditions
 from sense7.findings.measures import turn_rating
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -151,45 +147,9 @@ def test_without_conditions_all_conversations_are_one_line(minimal_sheets):
     assert levels["all conversations"]["n"].tolist() == [4, 4]
 
 
-# The figure
-
-
-def lines(names, estimate=3.5):
-    rows = {turn: estimate_row(estimate, 3.0, 4.0, n=10, unit="level", method="m") for turn in (1, 2)}
-    rows[3] = estimate_row(n=0, unit="level", method="m", reason="no such turn was rated")
-    return {name: estimate_table(rows, "turn") for name in names}
-
-
-def test_the_figure_says_what_is_drawn_and_takes_names_as_text():
-    names = ["<script>alert(1)</script>", "$\\frac{1}$", *(f"c{number}" for number in range(12))]
-    figure = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
-    page = BeautifulSoup(figure.html(), "html.parser")
-    assert not page.find_all(["script", "b", "i"])
-    assert "turn 1: 3.5" in figure.alt
-    assert "turn 3" not in figure.alt
-    assert len(figure.data) == 3 * len(names)
-    again = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
-    assert figure.html() == again.html()
-
-
-def test_with_nothing_to_draw_the_figure_is_a_sentence():
-    sentence = lines_by_turn(lines(["a"], estimate=np.nan), name="x", label="level", caption="c")
-    assert isinstance(sentence, Sentence)
-    assert sentence.text == "No figure of level: no such turn was rated."
-
-
 def test_those_who_met_both_may_be_nobody(minimal_sheets):
     apart = parse_sheets(
         minimal_sheets(tasks={"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2})
     )
     row = conditions.prompt_fading(apart, bootstrap_of(apart, 100)).loc["participants who met both"]
     assert (row["n"], row["reason"]) == (0, "no participant met both")
-
-
-def test_lines_over_another_scale_say_what_it_is():
-    tables = {"high": lines(["a"])["a"].rename(index=lambda turn: turn / 2)}
-    figure = lines_by_turn(tables, name="x", label="level", caption="c", across="mean rating")
-    assert figure.drawing.axes[0].get_xlabel() == "mean rating"
-    assert "by mean rating" in figure.alt
-    assert "at 0.5:" in figure.alt
-    assert "turn" not in figure.alt

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.recovery import event_time
 from sense7.findings import disrupted, measures
 from sense7.study import Study
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -229,27 +227,6 @@ def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(mi
     levels, name = measures.turn_levels(study)
     assert name == "mean of the rated dimensions"
     assert levels["level"].iloc[0] == pytest.approx((2 + 6 * 4) / 7)
-
-
-# The figure
-
-
-def test_the_figure_says_its_numbers(study):
-    tables = disrupted.levels_by_event_time(study, bootstrap_of(study))
-    figure = event_time(tables, name="x", label="mean level", caption="n", reference=0)
-    number = tables["as rated"].loc[1, "estimate"]
-    assert f"1 after: {number:.2f}" in figure.alt
-    assert len(figure.data) == 3 * len(disrupted.TIMES)
-    assert figure.svg().startswith("<svg")
-
-
-def test_a_figure_of_nothing_is_a_sentence():
-    study = study_of([[4, 4], [5, 5]])
-    shown = event_time(
-        disrupted.levels_by_event_time(study, bootstrap_of(study))["as rated"], name="x", label="levels", caption="n"
-    )
-    assert isinstance(shown, Sentence)
-    assert disrupted.NEVER_POOR in shown.text
 
 
 def test_a_time_that_never_occurs_says_so():

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
-from sense7.figures.robustness import SpecificationCurve, specification_curve
+from sense7.figures.specification import SpecificationCurve, specification_curve
 from sense7.findings import agreement, conditions, disrupted, individualized, measures, ratings, robustness
 from sense7.findings.poor_turn import definitions
 from sense7.findings.whole import outcomes

@@ -44,7 +44,6 @@ __all__ = [
     "DIFFERENCES",
     "LEFT_OUT_DIFFERENCES",
     "MEASURES",
-    "PANELS",
     "RATERS",
     "TITLES",
     "ByQuestion",
@@ -125,15 +124,6 @@ TITLES = {
     "kumar_expert_llm_kappa": f"experts (median) and {JUDGES['gemini']}",
 }
 """Row or table of this module -> name for readers."""
-
-PANELS = {
-    "Spearman": ("spearman_published", {"spearman": ""}),
-    "quadratic kappa": (
-        "kappa_published",
-        {"kappa": f"by {STEPS['occurring']}", "kappa_scale": f"by {STEPS['scale']}"},
-    ),
-}
-"""Panels of the figure of published against computed values, see :func:`agreement_table` for the columns."""
 
 _LEFT_OUT = {"spearman": "left_out", "error": "error"}
 """Measure of :func:`against_the_left_out_expert` -> part of its keys."""
