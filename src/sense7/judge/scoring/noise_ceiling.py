@@ -90,25 +90,7 @@ class Result(NamedTuple):
 
 
 def level_thresholds(counts) -> np.ndarray:
-    r"""Thresholds at which a standard normal variable is cut into levels of given frequencies.
-
-    .. math:: t_k = \Phi^{-1}\left(\frac{n_1 + \dots + n_k}{n}\right), \quad k = 1, \dots, 4
-
-    Parameters
-    ----------
-    counts : array, shape (..., 5)
-        How often each level occurs; shares will do.
-
-    Returns
-    -------
-    array, shape (..., 4)
-        Ascending; infinite beyond the levels that occur, NaN if none does.
-
-    Examples
-    --------
-    >>> level_thresholds([1, 2, 4, 2, 1]).round(3).tolist()
-    [-1.282, -0.524, 0.524, 1.282]
-    """
+    """Thresholds at which a standard normal variable is cut into levels of given frequencies."""
     cumulative = np.cumsum(np.asarray(counts, dtype=float), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return ndtri(cumulative[..., :-1] / cumulative[..., -1:])
@@ -257,27 +239,7 @@ def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def content_share_needed(rho: float) -> float:
-    r"""The smallest content share with which a judge that sees only the text could reach a Spearman correlation.
-
-    .. math:: s = \left(2 \sin\frac{\pi \max(\rho, 0)}{6}\right)^2
-
-    The inverse of *spearman_untied* of :func:`ceiling_curve`; ties only raise the need.
-
-    Parameters
-    ----------
-    rho : float
-        Spearman's correlation of the judge.
-
-    Returns
-    -------
-    float
-        0..1.
-
-    Examples
-    --------
-    >>> round(content_share_needed(0.369), 3), content_share_needed(-0.2)
-    (0.147, 0.0)
-    """
+    """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
     if rho < _ROUNDING:
         return 0.0
     return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
