@@ -4,7 +4,6 @@ import ast
 import json
 from pathlib import Path
 
-import jupytext
 import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,10 +11,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from sense7.book import by_hand, notebooks
 from sense7.book.notebooks import (
     COMMON,
-    cells_of,
+    derive_copies,
     find_notebooks,
     installable_from,
-    keep_parsed,
     load_notebook,
     to_ipynb,
     unfit_parameters,
@@ -160,57 +158,25 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
     assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
 
 
-# --- what was parsed is kept -----------------------------------------------------------
-
-
-@pytest.fixture
-def parsed(monkeypatch):
-    """Texts that were parsed; and what makes this process as if it had just begun."""
-    read, texts = jupytext.reads, []
-    monkeypatch.setattr(jupytext, "reads", lambda text, **given: texts.append(text) or read(text, **given))
-
-    def forget():
-        monkeypatch.setattr(notebooks, "_parsed", {})
-        notebooks._loaded.cache_clear()
-        texts.clear()
-
-    forget()
-    return texts, forget
-
-
-def test_only_what_changed_is_parsed_by_the_next_process(checkout, parsed, tmp_path):
-    texts, forget = parsed
-    path, kept = checkout.notebook("01-a"), tmp_path / "notebooks.json"
-    checkout.notebook("02-b")
-    first = find_notebooks(checkout.root, kept)
-    cells, derived = list(map(cells_of, first)), list(map(to_ipynb, first))
-    assert len(texts) == 2
-    keep_parsed(kept, first)
-    forget()
-    again = find_notebooks(checkout.root, kept)
-    assert (again, list(map(cells_of, again)), list(map(to_ipynb, again)), texts) == (first, cells, derived, [])
+def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, recording_code):
+    path = checkout.notebook("01-a", recording_code("01-a", "a"))
+    copy = path.with_suffix(".ipynb")
+    assert [derive_copies(find_notebooks(checkout.root), "x"), derive_copies(find_notebooks(checkout.root), "x")] == [
+        [copy],
+        [],
+    ]
+    node = json.loads(copy.read_text("utf-8"))
+    node["metadata"]["kernelspec"]["display_name"] = "as Jupyter saves it"
+    copy.write_text(json.dumps(node), "utf-8")
     path.write_text(f"{path.read_text('utf-8')}\nMore.\n", "utf-8")
-    forget()
-    find_notebooks(checkout.root, kept)
-    assert texts == [path.read_text("utf-8")]
-
-
-@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"by": [], "parsed": {"": {}}}', '{"by": 1}'])
-def test_what_other_packages_parsed_or_no_one_wrote_so_is_parsed_again(checkout, parsed, tmp_path, content):
-    texts, _ = parsed
-    checkout.notebook("01-a")
-    kept = tmp_path / "notebooks.json"
-    if content is not None:
-        kept.write_text(content, "utf-8")
-    assert [notebook.name for notebook in find_notebooks(checkout.root, kept)] == ["01-a"]
-    assert len(texts) == 1
-
-
-def test_where_nothing_can_be_kept_nothing_is_lost(checkout, tmp_path):
-    checkout.notebook("01-a")
-    (tmp_path / "file").touch()
-    keep_parsed(tmp_path / "file" / "notebooks.json", find_notebooks(checkout.root))
-    assert (tmp_path / "file").read_bytes() == b""
+    assert derive_copies(find_notebooks(checkout.root), "x") == [copy]  # an edit of the text
+    edited = copy.read_text("utf-8").replace("seed = 1", "seed = 77")
+    copy.write_text(edited, "utf-8")
+    with pytest.raises(UserError, match=r"01-a\.ipynb was edited, and 01-a\.md"):
+        derive_copies(find_notebooks(checkout.root), "x")
+    done = checkout.call("run", "01")
+    assert (done.returncode, copy.read_text("utf-8")) == (2, edited)
+    assert "01-a.ipynb was edited" in done.stderr
 
 
 def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
@@ -223,10 +189,9 @@ def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
     assert set(node["metadata"]) == {"kernelspec", "language_info"}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("[0-9]*.md")), ids=lambda path: path.stem)
-def test_the_notebooks_for_binder_and_colab_are_up_to_date(path):
+def test_the_notebooks_for_binder_and_colab_are_up_to_date():
     address = installable_from(yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"])
-    assert path.with_suffix(".ipynb").read_text("utf-8") == to_ipynb(load_notebook(path), address), "Run: make derived"
+    assert derive_copies(find_notebooks(ROOT), address, write=False) == [], "Run: make derived"
 
 
 def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout, recording_code):

@@ -98,7 +98,6 @@ def all_sound(study):
     levels = conditions.levels_by_turn(study, bootstrap)
     for table in [*levels.values(), conditions.prompt_fading(study, bootstrap)]:
         sound(table)
-    lines_by_turn(levels, name="x", label="level", caption="c")
 
 
 @pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])

@@ -384,8 +384,17 @@ def _keep_entries_of_search(app, exception) -> None:
             pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
 
 
+def _require_edition(app, config) -> None:
+    """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
+    if not config.sense7_edition:
+        raise SystemExit(
+            "These pages show the values of an edition. Build them by: make book, or: sense7 build synthetic"
+        )
+
+
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
+    app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
