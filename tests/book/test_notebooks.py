@@ -11,6 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from sense7.book import by_hand, notebooks
 from sense7.book.notebooks import (
     COMMON,
+    cells_of,
     derive_copies,
     find_notebooks,
     installable_from,
