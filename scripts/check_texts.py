@@ -56,7 +56,7 @@ NO_PROSE = {
     *(
         "claims-power",
         "distances",
-        "interval",
+        "claim-card",
         "ledger-picture",
         "reading-paths",
         "specifications",
@@ -125,7 +125,8 @@ def passages(markdown: str, first: int = 1) -> Iterator[tuple[int, str, bool]]:
         line = first + (token.map or [0])[0]
         heading = token.type == "heading_open" or (heading and token.type == "inline")
         if token.type in {"fence", "colon_fence"} and (directive := re.match(r"\{([\w-]+)\}\s*(.*)", token.info)):
-            yield line, _plain(_MARKDOWN.parseInline(directive[2])), False
+            if directive[1] != "picture":  # its argument is an address
+                yield line, _plain(_MARKDOWN.parseInline(directive[2])), False
             if directive[1] not in NO_PROSE:
                 yield from passages(re.sub(r"^:[\w-]+:.*$", "", token.content, flags=re.MULTILINE), line + 1)
         elif token.type == "inline":

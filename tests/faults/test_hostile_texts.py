@@ -205,6 +205,8 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
             "verdict": "not comparable",
             "tuned": False,
             "why": text,
+            "rule": {"mark": text, "why": text},
+            "check": {"mark": text},
         }
         for text in PAYLOADS
     ]
