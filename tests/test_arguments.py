@@ -186,9 +186,8 @@ FRAME = pd.DataFrame({"a": [1.0]})
         (s7.load, (None,), "load wants a text or a path as data; got None."),
         (s7.read_workbook, (123,), "read_workbook wants a text or a path as path; got an int (123)."),
         (s7.cronbach_alpha, (5,), "cronbach_alpha wants a DataFrame or an array as ratings; got an int (5)."),
-        (s7.tables.estimates, ({}, "x"), "estimates wants a DataFrame as table; got a dict."),
+        (s7.tables.estimates, ({}, "x"), "estimates wants a table of estimates as table; got a dict."),
         (s7.tables.estimates, (FRAME, "x"), "estimates wants a table of estimates as table; it lacks the columns"),
-        (s7.tables.plain, ("text", "x"), "plain wants a DataFrame as frame; got a str ('text')."),
         (s7.report.describe, ("synthetic",), "describe wants a Study as study; got a str ('synthetic')."),
     ],
 )
