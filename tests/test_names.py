@@ -12,11 +12,11 @@ import sense7 as s7
 @pytest.mark.parametrize(
     ("short", "thing"),
     [
-        ("icc", lambda: s7.intraclass.intraclass_correlations),
+        ("icc", lambda: s7.rater_agreement.intraclass_correlations),
         ("omega", lambda: s7.factor.omega_total),
-        ("cohens_kappa", lambda: s7.kappa.weighted_kappa),
+        ("cohens_kappa", lambda: s7.rater_agreement.weighted_kappa),
         ("cohens_d", lambda: s7.effect_size.cohens_d),
-        ("holm", lambda: s7.multiplicity.holm),
+        ("holm", lambda: s7.estimates.holm),
     ],
 )
 def test_a_statistic_is_found_under_the_name_by_which_it_is_looked_for(short, thing):

@@ -115,7 +115,7 @@ def test_a_run_goes_on_where_it_was_interrupted(evidence, notebooks, tmp_path, m
     changes = {"participants": 8, "conversations": 24}
     world = evidence.World("small", changes, notebooks=("02-ratings", "05-importance"), studies=2)
     kept = evidence.Kept(tmp_path, 100)
-    evidence.run([world], kept, quiet=True)
+    evidence.run([world], kept)
     whole = {name: kept.read(world, name) for name in world.notebooks}
     path = next(tmp_path.glob("*-02-ratings.jsonl"))
     lines = path.read_text("utf-8").splitlines()[1:]
@@ -125,7 +125,7 @@ def test_a_run_goes_on_where_it_was_interrupted(evidence, notebooks, tmp_path, m
     monkeypatch.setattr(
         evidence.ProcessPoolExecutor, "submit", lambda pool, *task: (tasks.append(task[1:3]), submit(pool, *task))[1]
     )
-    evidence.run([world], kept, quiet=True)
+    evidence.run([world], kept)
     assert {name: kept.read(world, name) for name in world.notebooks} == whole
     assert [(task.notebooks, number) for task, number in tasks] == [(("02-ratings",), json.loads(lines[1])[0])]
 

@@ -67,9 +67,7 @@ def test_no_other_module_compares_with_the_level_itself():
         for path in (ROOT / "src" / "sense7").rglob("*.py")
         if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
     }
-    alternatives = {
-        f"findings/{name}.py" for name in ("disrupted/failures", "robustness/headlines", "robustness/specifications")
-    }
+    alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
     # The explorer hands the level on to its script, which marks poor turns.
     assert users == {"book/settings.py", "book/explorer.py", "findings/measures.py"} | alternatives
 
@@ -107,7 +105,7 @@ import json
 from sense7.book.settings import SETTINGS, setting
 from sense7.findings import measures
 from sense7.findings.poor_turn import definitions
-from sense7.findings.robustness import headlines
+from sense7.findings import robustness as headlines
 print(json.dumps({
     "poor_turn": setting("poor_turn"),
     "poor": measures.is_poor([1, 1.5, 2, 2.5]).tolist(),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.studies import draws_of
-from sense7.estimators import alpha, item_analysis
+from sense7.estimators import alpha
 from sense7.figures.structure import heat_map, scree
 from sense7.findings import measures
 from sense7.findings.structure import items as items_module
@@ -43,7 +43,7 @@ WHICH = ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"]
 @pytest.mark.parametrize("which", WHICH)
 def test_the_average_correlation_equals_that_of_psych_in_r(ratings, golden, which):
     frame, missing = ratings[which]
-    used, _ = item_analysis.usable(frame, missing)
+    used, _ = alpha.usable(frame, missing)
     row = items_module.average_correlation_row(used, draws_of(used))
     golden.check(f"avg_r_{which}", row["estimate"], abs=CLOSED_FORM)
 
@@ -51,7 +51,7 @@ def test_the_average_correlation_equals_that_of_psych_in_r(ratings, golden, whic
 @pytest.mark.parametrize("which", WHICH)
 def test_item_rest_correlations_equal_those_of_psych_in_r(ratings, golden, which):
     frame, missing = ratings[which]
-    frame, _ = item_analysis.usable(frame, missing)
+    frame, _ = alpha.usable(frame, missing)
     table = items_module.item_rest(frame, draws_of(frame))
     for name in frame:
         golden.check(f"item_rest_r_{which}_{name}", table.loc[name, "estimate"], abs=CLOSED_FORM)
@@ -116,15 +116,15 @@ def copied(frame, bootstrap, draw):
 def test_a_resampled_item_rest_correlation_is_that_of_the_rows_copied_out(missing):
     frame = noisy(4)
     bootstrap = draws_of(frame, 30)
-    used, _ = item_analysis.usable(frame, missing)
+    used, _ = alpha.usable(frame, missing)
     by_weights = bootstrap.distribution(
-        lambda sums: item_analysis.item_rest_from_covariances(alpha.covariances_from_sums(sums)),
+        lambda sums: alpha.item_rest_from_covariances(alpha.covariances_from_sums(sums)),
         alpha.pair_moments(used.to_numpy()),
         used.index,
     )
     for draw in range(30):
-        covariances = item_analysis.usable(copied(frame, bootstrap, draw), missing)[0].cov().to_numpy()
-        by_copies = item_analysis.item_rest_from_covariances(covariances)
+        covariances = alpha.usable(copied(frame, bootstrap, draw), missing)[0].cov().to_numpy()
+        by_copies = alpha.item_rest_from_covariances(covariances)
         np.testing.assert_allclose(by_weights[draw], by_copies, atol=1e-10)
 
 
@@ -140,8 +140,8 @@ def test_intervals_are_quantiles_over_the_copied_rows():
 @given(st.integers(0, 10**6))
 def test_without_holes_the_item_rest_correlation_is_that_with_the_sum_of_the_others(seed):
     frame = noisy(seed, holes=0)
-    used, _ = item_analysis.usable(frame)
-    rest = item_analysis.item_rest_from_covariances(used.cov().to_numpy())
+    used, _ = alpha.usable(frame)
+    rest = alpha.item_rest_from_covariances(used.cov().to_numpy())
     for place, name in enumerate(used):
         expected = used[name].corr(used.drop(columns=name).sum(axis=1))
         assert rest[place] == pytest.approx(expected, abs=1e-10)
@@ -200,7 +200,7 @@ def test_a_small_study_without_variation_says_so_everywhere(minimal_sheets):
 
 def test_an_unknown_rule_for_missing_ratings_is_refused():
     with pytest.raises(ValueError, match="pairwise"):
-        item_analysis.usable(noisy(1), "mean")
+        alpha.usable(noisy(1), "mean")
 
 
 def test_the_heat_map_says_its_numbers(ratings):

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 
 from sense7.errors import UserError
 from sense7.figures.robustness import SpecificationCurve, specification_curve, specification_table
-from sense7.findings.robustness.headlines import HEADLINES, specifications
+from sense7.findings.robustness import HEADLINES, specifications
 from sense7.tables import Sentence
 
 HOSTILE = "</script><script>window.ran = 1</script></figure><!-- \u2028 \"'&amp;"

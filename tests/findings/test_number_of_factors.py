@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.estimators import parallel_analysis
+from sense7.estimators import factor
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.structure import number_of_factors
@@ -48,7 +48,7 @@ def test_two_factors_are_found_and_noise_has_none():
 def test_noise_is_that_of_simulated_data():
     generator = np.random.default_rng(2)
     simulated = [np.linalg.eigvalsh(np.corrcoef(generator.normal(size=(5, 80))))[::-1] for _ in range(2000)]
-    ours, _ = parallel_analysis.noise_eigenvalues(80, 5, seed=1, simulations=2000)
+    ours, _ = factor.noise_eigenvalues(80, 5, seed=1, simulations=2000)
     np.testing.assert_allclose(ours, np.quantile(simulated, 0.95, axis=0), atol=0.02)
 
 

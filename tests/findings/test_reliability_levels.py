@@ -9,7 +9,6 @@ import pytest
 
 from helpers.studies import draws_of
 from sense7.estimators import alpha as alpha_module
-from sense7.estimators import nested_covariances
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.reliability import levels
@@ -55,8 +54,8 @@ def by_loops(frame, a, b):
 
 def test_covariances_of_both_levels_are_those_of_plain_loops():
     frame = nested()
-    sums = nested_covariances.nested_moments(frame)[0].sum(axis=0)
-    within, between = nested_covariances.within_covariances(sums), nested_covariances.between_covariances(sums)
+    sums = alpha_module.nested_moments(frame)[0].sum(axis=0)
+    within, between = alpha_module.within_covariances(sums), alpha_module.between_covariances(sums)
     for (i, a), (j, b) in itertools.product(enumerate(frame), repeat=2):
         assert (within[i, j], between[i, j]) == pytest.approx(by_loops(frame, a, b), abs=1e-10)
 
@@ -70,16 +69,16 @@ def test_within_is_the_residual_of_a_regression_on_the_conversation():
     )
     expected = residuals.T @ residuals / (len(frame) - frame["conversation"].nunique())
     used = frame.set_index(["participant", "conversation"])[["Affective", "Relational"]]
-    sums = nested_covariances.nested_moments(used)[0].sum(axis=0)
-    np.testing.assert_allclose(nested_covariances.within_covariances(sums), expected, atol=1e-10)
+    sums = alpha_module.nested_moments(used)[0].sum(axis=0)
+    np.testing.assert_allclose(alpha_module.within_covariances(sums), expected, atol=1e-10)
 
 
 def test_both_levels_have_the_variances_that_were_drawn():
     """Of a common part at each level and noise within: so many conversations that chance is small."""
     frame = nested(seed=3, people=600, talks=5, between=0.8, within=0.6, noise=0.5, holes=0.3)
-    sums = nested_covariances.nested_moments(frame)[0].sum(axis=0)
+    sums = alpha_module.nested_moments(frame)[0].sum(axis=0)
     off = ~np.eye(7, dtype=bool)
-    within, between = nested_covariances.within_covariances(sums), nested_covariances.between_covariances(sums)
+    within, between = alpha_module.within_covariances(sums), alpha_module.between_covariances(sums)
     assert within[off].mean() == pytest.approx(0.36, abs=0.02)
     assert np.diagonal(within).mean() == pytest.approx(0.36 + 0.25, abs=0.02)
     assert between.mean() == pytest.approx(0.64, abs=0.05), "noise is none of this level"

@@ -426,7 +426,7 @@ def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None
     kernels = kernels or Kernels()
     source, done = scratch / "given.ipynb", scratch / "done.ipynb"
     source.write_text(
-        skip_unfit(to_ipynb(job.notebook), job.notebook.defaults | job.parameters, folder), encoding="utf-8"
+        skip_unfit(to_ipynb(job.notebook), {**job.notebook.defaults, **job.parameters}, folder), encoding="utf-8"
     )
     for attempt in range(STARTS):
         try:

@@ -20,7 +20,7 @@ from matplotlib.ticker import MaxNLocator
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.figures.style import COLOURS, csv_text
-from sense7.findings.robustness.headlines import HEADLINES, Headline, agreement
+from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of, plain_lines
@@ -60,7 +60,7 @@ def specification_curve(
     Parameters
     ----------
     table : DataFrame
-        As :func:`sense7.findings.robustness.headlines.multiverse` returns it: choices, then estimates; the
+        As :func:`sense7.findings.robustness.multiverse` returns it: choices, then estimates; the
         first row is the specification of the other pages.
     name : str
         The headline: a key of ``HEADLINES``, by which other pages find the figure.

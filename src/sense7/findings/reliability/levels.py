@@ -28,18 +28,21 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.alpha import SCALE, alpha_from_covariances
-from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.item_analysis import (
+from sense7.estimators.alpha import (
+    SCALE,
+    alpha_from_covariances,
     average_correlation,
+    between_covariances,
     correlations_from_covariances,
     joined,
     lacking_items,
+    nested_moments,
     too_few,
     usable,
+    within_covariances,
 )
-from sense7.estimators.nested_covariances import between_covariances, nested_moments, within_covariances
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, Scale
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.terminal import count_of
 
 __all__ = [

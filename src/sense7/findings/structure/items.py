@@ -6,22 +6,23 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.item_analysis import (
+from sense7.estimators.alpha import (
     FEWEST_UNITS,
     ROUNDING,
     average_correlation,
     correlations_from_covariances,
+    covariances_from_sums,
     item_rest_from_covariances,
     joined,
     lacking_items,
+    moments_by_participant,
     rows_of,
     too_few,
     usable,
     varies,
 )
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.terminal import count_of
 
 __all__ = ["average_correlation_row", "correlation_matrix", "correlations", "item_rest"]

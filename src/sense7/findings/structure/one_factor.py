@@ -6,18 +6,19 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
-from sense7.estimators.alpha import covariances_from_sums, moments_by_participant
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
-from sense7.estimators.item_analysis import (
+from sense7.estimators.alpha import (
     correlations_from_covariances,
+    covariances_from_sums,
     joined,
     lacking_items,
+    moments_by_participant,
     rows_of,
     too_few,
     usable,
 )
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor, indices_of, omega_total
 from sense7.terminal import count_of
 
 __all__ = ["fit_indices", "omega_and_loadings", "omega_row"]

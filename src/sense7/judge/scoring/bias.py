@@ -16,8 +16,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.available_judges import ABSENT

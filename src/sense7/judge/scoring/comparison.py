@@ -19,8 +19,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, SHARE, OverRuns, over_runs
 from sense7.terminal import count_of

@@ -1,7 +1,7 @@
 """Every specification of the judge's correlation with the users' ratings: the multiverse of a judge.
 
 Its choices are declared with those of the other headlines, in
-:data:`sense7.findings.robustness.headlines.HEADLINES`; predictions are known here.
+:data:`sense7.findings.robustness.HEADLINES`; predictions are known here.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
-from sense7.findings.robustness.headlines import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
+from sense7.findings.robustness import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.available_judges import ABSENT
 from sense7.study import Study
@@ -49,7 +49,7 @@ def judge_multiverse(
     Returns
     -------
     DataFrame
-        As :func:`sense7.findings.robustness.headlines.multiverse`; without predictions every row has the reason. The
+        As :func:`sense7.findings.robustness.multiverse`; without predictions every row has the reason. The
         first row is the value of the page on the judge.
 
     Examples

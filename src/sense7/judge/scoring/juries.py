@@ -27,8 +27,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, metrics_in_draws
 

@@ -26,8 +26,8 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.judge.reply import NOT_ASKED, STATUSES
@@ -251,7 +251,7 @@ def label_metrics(
       seen in truth or prediction (the authors');
     - sensitivity :math:`n_{kk} / n_{k\cdot}` and specificity
       :math:`(N - n_{k\cdot} - n_{\cdot k} + n_{kk}) / (N - n_{k\cdot})` of each of the five classes;
-    - kappa with quadratic weights, see :func:`sense7.estimators.kappa.weighted_kappa`.
+    - kappa with quadratic weights, see :func:`sense7.estimators.rater_agreement.weighted_kappa`.
 
     Mean absolute error and Spearman's rho (midranks) are of the values as they are.
 

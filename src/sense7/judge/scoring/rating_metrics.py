@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.kappa import weighted_kappa
+from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.judge.scoring.metrics import over_runs
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 

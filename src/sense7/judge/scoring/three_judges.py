@@ -32,8 +32,8 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import Estimate, estimate_table
-from sense7.estimators.kappa import STEPS, quadratic_kappa
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.judge.scoring.metrics import label_metrics
 from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
 from sense7.sources.released import CORPORA, CROWD, EXPERTS, JUDGES, RELEASED, judged_conversations, published_agreement
@@ -260,7 +260,7 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
     Spearman's correlation has ties at their mean rank. Kappa is Cohen's, with quadratic weights, once as the authors
     computed it, between the values that occur in either series (rounded to two decimals), and once by steps of the
     scale, where the disagreement of two ratings is the square of their numeric distance; crowd means and the halves
-    of a median stay as they are. See :func:`sense7.estimators.kappa.quadratic_kappa`.
+    of a median stay as they are. See :func:`sense7.estimators.rater_agreement.quadratic_kappa`.
 
     Parameters
     ----------
