@@ -32,7 +32,14 @@ def claim():
         **published,
     ):
         known = {"title": f"Title of <{name}>", "short": None, "kind": "figure", "value": 0.9, "unit": "alpha"}
-        known |= {"grade": "D", "of": "SENSE-7", "release": None, "compare": {"within": 0.1}, "shown": "0.9"}
+        known |= {
+            "grade": "D",
+            "of": "SENSE-7",
+            "release": None,
+            "elsewhere": None,
+            "compare": {"within": 0.1},
+            "shown": "0.9",
+        }
         value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha", "method": "a method"}
         held = None if computed is None else value | dict(computed)
         asked = {"passed": None, "mark": "can't be decided by these data", "asks": "It has to be near.", "why": "so"}

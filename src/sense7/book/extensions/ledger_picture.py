@@ -132,7 +132,7 @@ def _card(row: Mapping) -> list[nodes.Node]:
         outcome = {True: "passed", False: "not passed", None: "can't be decided"}[other["passed"]]
         study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
         lines.append([nodes.Text(f"{study}{format_value(other['value'])}; the same rule is {outcome}.")])
-    else:
+    elif not claim["elsewhere"]:
         lines.append([nodes.Text("No released ratings of other people bear on it.")])
     lines.append([nodes.Text("Claim's rule: "), rule_badge(row)])
     if row["check"]:
