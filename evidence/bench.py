@@ -318,7 +318,7 @@ def conversations(bench: Bench) -> pd.DataFrame:
     from sense7.findings.measures import conversation_ratings
 
     frame = conversation_ratings(bench.study).reset_index().set_index("participant")
-    frame = frame[["condition", "conversation", "ground_truth"]].dropna()
+    frame = frame[["condition", "conversation", "ground_truth"]].dropna().round(9)  # equal means are equal ranks
     noise = np.random.default_rng(1).normal(scale=0.7, size=len(frame))
     return frame.assign(score=(frame["ground_truth"] + noise).round().clip(1, 5))
 
