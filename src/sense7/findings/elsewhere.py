@@ -31,7 +31,7 @@ from sense7.findings.individualized.characteristics import relations
 from sense7.findings.individualized.same_person import participant_icc
 from sense7.findings.individualized.variance_components import variance_parts
 from sense7.findings.measures import turn_ratings
-from sense7.findings.structure.items import correlations
+from sense7.findings.reliability import correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
 from sense7.sources import released
