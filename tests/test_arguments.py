@@ -132,7 +132,7 @@ def test_participants_without_data_are_resampled_as_before(study):
     assert table.loc["overall", "low"] < table.loc["overall", "estimate"] < table.loc["overall", "high"]
 
 
-@pytest.mark.parametrize("function", [s7.alpha.alpha_row, s7.structure.average_correlation_row, s7.structure.omega_row])
+@pytest.mark.parametrize("function", [s7.alpha.alpha_row, s7.reliability.item_rest])
 def test_rows_of_unknown_participants_are_refused(study, function):
     ratings = s7.measures.turn_ratings(study)
     few = study.subset(participants=study.conversations["participant"].unique()[:20])

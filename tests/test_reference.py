@@ -221,7 +221,7 @@ def test_errors_of_cheap_statistics_are_those_of_a_fresh_run(script, golden, wor
     from sense7.estimators import alpha
     from sense7.estimators.bootstrap import ParticipantBootstrap
     from sense7.findings import agreement, measures
-    from sense7.findings.structure import items
+    from sense7.findings import reliability as items
     from sense7.taxonomy import DIMENSION_NAMES
     from sense7.workbook import read_workbook
 

@@ -46,7 +46,7 @@ _PACKAGES = {
     """,
     "findings": """
         agreement conditions context coverage dataset disrupted elsewhere examples importance
-        individualized measures poor_turn ratings relative_importance reliability robustness structure
+        individualized measures poor_turn ratings relative_importance reliability robustness
         sufficient_statistics whole whose_empathy words
     """,
     "judge": "compare evaluate predictions",

@@ -10,9 +10,9 @@ from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import safe_names
 from sense7.findings import agreement, conditions, measures, ratings
+from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.poor_turn import definitions
-from sense7.findings.reliability import alphas as alphas_module
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.findings.whole import outcomes
 from sense7.judge.scoring.metrics import label_metrics

@@ -21,12 +21,11 @@ from sense7.findings import (
     ground_truth,
     individualized,
     relative_importance,
+    reliability,
 )
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
 from sense7.findings.poor_turn import definitions, ladder
-from sense7.findings.reliability import alphas, levels
-from sense7.findings.structure import items, number_of_factors, one_factor
 from sense7.findings.whole import outcomes
 from sense7.judge.scoring import noise_ceiling
 from sense7.simulate import Parameters, draw
@@ -95,10 +94,9 @@ def of_ratings(study, bootstrap):
 def of_reliability(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
     return recorded(
-        alphas.alpha_table(turns, after, bootstrap),
-        alphas.alpha_taking_turns_as_independent(turns, bootstrap),
-        alphas.alpha_if_dropped(turns, bootstrap, recorded_as="turn"),
-        alphas.alpha_if_dropped(after, bootstrap, recorded_as="post"),
+        reliability.alpha_table(turns, after, bootstrap),
+        reliability.alpha_if_dropped(turns, bootstrap, recorded_as="turn"),
+        reliability.alpha_if_dropped(after, bootstrap, recorded_as="post"),
     )
 
 
@@ -111,21 +109,21 @@ def of_agreement(study, bootstrap):
 
 def of_structure(study, bootstrap):
     turns = measures_module.turn_ratings(study)
-    found = recorded(
-        items.correlations(turns, bootstrap, recorded_as="turn"),
-        number_of_factors.eigenvalues(turns, bootstrap, recorded_as="turn"),
-        items.item_rest(turns, bootstrap, recorded_as="turn"),
+    return recorded(
+        reliability.correlations(turns, bootstrap, recorded_as="turn"),
+        reliability.eigenvalues(turns, bootstrap, recorded_as="turn"),
+        reliability.item_rest(turns, bootstrap, recorded_as="turn"),
+        reliability.average_correlation_table(turns, bootstrap),
     )
-    return found | {"average_correlation_turn": items.average_correlation_row(turns, bootstrap)["estimate"]}
 
 
 def of_one_factor(study, bootstrap):
-    return recorded(*one_factor.omega_and_loadings(measures_module.turn_ratings(study), bootstrap))
+    return recorded(*reliability.omega_and_loadings(measures_module.turn_ratings(study), bootstrap))
 
 
 def of_nesting(study, bootstrap):
     nested = measures_module.nested_turn_ratings(study)
-    return recorded(levels.alphas_by_level(nested, bootstrap), levels.average_correlations_by_level(nested, bootstrap))
+    return recorded(reliability.by_level(nested, bootstrap))
 
 
 def of_importance(study, bootstrap):

@@ -23,8 +23,8 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
     "high_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
     "items_for_a_factor": ("estimators.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
     "items_for_a_test_of_a_factor": (
-        "findings.structure.one_factor",
-        lambda one_factor: in_words(one_factor.ITEMS_FOR_A_TEST),
+        "findings.reliability",
+        lambda reliability: in_words(reliability.ITEMS_FOR_A_TEST),
     ),
     "low_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
     "poor_turn": ("findings.measures", lambda measures: levels_in_words(range(measures.POOR, 0, -1))),

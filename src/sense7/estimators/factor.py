@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import least_squares
 
 from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
 
@@ -125,29 +124,6 @@ def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.
     bends, axes = np.linalg.eigh(curvature)
     along = (axes * slope[:, :, None]).sum(axis=1) / (np.maximum(np.abs(bends), 1e-7) + damping[:, None])
     return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
-
-
-def minres_loadings(correlations: np.ndarray) -> np.ndarray:
-    r"""Return the loadings of one factor by least squares (minimum residuals).
-
-    .. math:: \min_\lambda \sum_{i < j} (r_{ij} - \lambda_i \lambda_j)^2, \quad |\lambda_i| \le \sqrt{0.995}
-
-    Examples
-    --------
-    >>> loadings = np.array([0.9, 0.8, 0.7, 0.6])
-    >>> minres_loadings(np.outer(loadings, loadings) + np.diag(1 - loadings**2)).round(6).tolist()
-    [0.9, 0.8, 0.7, 0.6]
-    """
-    first, second = np.triu_indices(len(correlations), 1)
-    values, vectors = np.linalg.eigh(correlations)
-    bound = np.sqrt(0.995)
-    start = vectors[:, -1] * np.sqrt(max(values[-1], 0)) * 0.9
-    start = np.clip(start * (-1 if start.sum() < 0 else 1), -0.95 * bound, 0.95 * bound)
-    target = correlations[first, second]
-    solved = least_squares(
-        lambda loading: loading[first] * loading[second] - target, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12
-    )
-    return solved.x
 
 
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
     Parameters
     ----------
     table : DataFrame
-        As :func:`sense7.findings.structure.parallel_analysis` returns it.
+        As :func:`sense7.findings.reliability.parallel_analysis` returns it.
     name, caption : str
         As for :func:`sense7.figures.intervals`.
 

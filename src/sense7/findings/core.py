@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import rounded
@@ -57,7 +58,7 @@ class Number:
             people = self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
             found = Estimate(float(found[0]), *bootstrap.interval(found[1:], people))
         row = bootstrap.row(found, **common, undefined=self.undefined, how=self.interval)
-        return row | {"reason": "; ".join(filter(None, (row["reason"], self.note)))}
+        return row | {"reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")}
 
 
 def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
