@@ -12,7 +12,6 @@ from sense7.book import by_hand, notebooks
 from sense7.book.notebooks import (
     COMMON,
     cells_of,
-    cells_of,
     derive_copies,
     find_notebooks,
     installable_from,
