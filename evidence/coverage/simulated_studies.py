@@ -155,6 +155,8 @@ def run_notebooks(
             for notebook in notebooks:
                 names, keys = {"__name__": "__main__"}, world.keys.get(notebook.name, frozenset())
                 for code, metadata in json.loads(notebook.code):
+                    if "by-hand" in metadata.get("tags", ()):
+                        continue  # the same number again
                     exec(compile(code, notebook.name, "exec"), names)  # noqa: S102 -- the project's own notebooks
                     if "parameters" in metadata.get("tags", ()):
                         names |= {name: value for name, value in given.items() if name in names}

@@ -178,11 +178,15 @@ _IN_DRAWS: WeakKeyDictionary[ParticipantBootstrap, dict[bytes, dict[str, np.ndar
 class _Scored:
     """Truth and score of the rows that have both, their participants, and all metrics of them."""
 
-    def __init__(self, truth, score, participant, order=None):
+    def __init__(self, truth, score, participant, order=None, *, exact=False):
         truth, score = _numbers(truth, score)
         complete = np.isfinite(truth) & np.isfinite(score)
         self.truth, self.score = truth[complete], score[complete]
         self.order = self.score if order is None else np.asarray(order, dtype=float)[complete]
+        # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
+        self.ranked = [
+            np.unique(column, return_inverse=True)[1] if exact else column for column in (self.truth, self.order)
+        ]
         self.n = int(complete.sum())
         # Not by a Series' own index, which may repeat.
         self.participant = None if participant is None else _plain(participant)[complete].reset_index(drop=True)
@@ -198,7 +202,7 @@ class _Scored:
     def draws(self, bootstrap: ParticipantBootstrap) -> dict[str, np.ndarray]:
         """Every metric in every draw; not to be changed."""
         known = _IN_DRAWS.setdefault(bootstrap, {})
-        rests_on = (self.truth, self.score, self.order, bootstrap.codes(self.participant))
+        rests_on = (self.truth, self.score, *self.ranked, bootstrap.codes(self.participant))
         key = hashlib.sha256(np.array(rests_on, dtype=float).tobytes()).digest()
         if key not in known:
             resampled = bootstrap.distribution(lambda sums: sums, self.sums, self.participant)
@@ -209,12 +213,10 @@ class _Scored:
         with np.errstate(divide="ignore", invalid="ignore"):
             values = {name: metric.statistic(sums) for name, metric in METRICS.items() if metric.statistic}
         if bootstrap is None:
-            values["spearman"] = spearman_in_draws(self.truth, self.order, np.ones((1, self.n)))[0]
+            values["spearman"] = spearman_in_draws(*self.ranked, np.ones((1, self.n)))[0]
         else:
             codes = bootstrap.codes(self.participant)
-            values["spearman"] = bootstrap.in_every_draw(
-                partial(spearman_in_draws, self.truth, self.order, codes=codes)
-            )
+            values["spearman"] = bootstrap.in_every_draw(partial(spearman_in_draws, *self.ranked, codes=codes))
         return {name: values[name] for name in METRICS}
 
     def missing(self, name: str) -> str:
@@ -290,13 +292,15 @@ def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
         return np.nan
     from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
 
-    rho = float(spearman_in_draws(scored.truth, scored.score, np.ones((1, scored.n)))[0])
+    rho = float(spearman_in_draws(*scored.ranked, np.ones((1, scored.n)))[0])
     freedom = scored.n - 2
     return 2 * float(stdtr(freedom, -abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))))
 
 
 def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
-    return _Scored(frame["ground_truth"], counted_scores(frame, policy), frame.get("participant"), frame.get("above"))
+    counted = counted_scores(frame, policy)
+    exact = policy == "authors"
+    return _Scored(frame["ground_truth"], counted, frame.get("participant"), frame.get("above"), exact=exact)
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
