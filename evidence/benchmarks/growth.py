@@ -36,9 +36,9 @@ from sense7.simulate.text import write_words
 from sense7.simulate.workbook import build_sheets
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import Sheet, read_workbook, write_sheets
-from sense7.workbook.package import MOST_ROWS
+from sense7.workbook.ids import as_text
 from sense7.workbook.partitions import write_partitions
-from sense7.workbook.values import as_text
+from sense7.workbook.xlsx import MOST_ROWS
 
 CONVERSATIONS = Parameters().conversations
 PARTS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId",), "Participants": ("PID",)}
