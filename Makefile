@@ -60,7 +60,7 @@ TIMED = begun=$$(date +%s); $(2) || exit 2; echo "$(1): $$(($$(date +%s) - begun
 .PHONY: test
 test: ## every check: style, unit tests, doctests, notebooks, the built book; the time of each part
 	@$(call TIMED,set-up,$(MAKE) judge browser)
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
 	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser $(LONG))
 	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser $(LONG))
@@ -72,7 +72,7 @@ test-long: ## make test, and what it leaves out: more moments to be killed at, e
 
 .PHONY: check
 check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(BIN)/python scripts/check_changes.py
 
 .PHONY: lab
@@ -101,8 +101,8 @@ mutants: judge ## how many small changes of the code the tests miss (long; can b
 	@$(BIN)/python evidence/mutation.py
 
 .PHONY: bench
-bench: judge browser ## measure against what a user would use otherwise (about 20 minutes); ONLY=reading,book for some
-	@$(BIN)/python evidence/benchmarks/run.py $(if $(ONLY),--only $(ONLY))
+bench: judge browser ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
+	@$(BIN)/python evidence/bench.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
 coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
@@ -122,6 +122,7 @@ derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
 	@$(BIN)/sense7 notebooks
 	@$(BIN)/python scripts/write_codemeta.py
+	@$(BIN)/python tests/test_house.py
 	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \

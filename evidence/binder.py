@@ -48,28 +48,16 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="empty folder to work in, which is kept")
     parser.add_argument("--minutes", type=float, default=10, help="how long the notebook may run")
     chosen = parser.parse_args()
-    with contextlib.ExitStack() as stack:
-        folder = chosen.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="binder-")))
+    notebook = f"notebooks/{chosen.notebook}.ipynb"
+    with tempfile.TemporaryDirectory(prefix="binder-") as temporary:
+        checkout = (chosen.keep or Path(temporary)).resolve() / "checkout"
         try:
-            rehearse(folder.resolve(), f"notebooks/{chosen.notebook}.ipynb", chosen.minutes * 60)
+            variables = make_environment(checkout, checkout.with_name("environment"))
+            with server(checkout, variables) as (address, token):
+                step(f"JupyterLab answers; opening {notebook} in a browser")
+                judge(notebook, run_in_browser(address, token, notebook, chosen.minutes * 60))
         except (RehearsalError, BrowserError, requests.RequestException) as error:
             sys.exit(f"rehearsal failed: {error}")
-
-
-def rehearse(folder: Path, notebook: str, seconds: float) -> None:
-    """Go through every step, and say what each shows."""
-    checkout, environment = folder / "checkout", folder / "environment"
-    copy_checkout(checkout)
-    described = yaml.safe_load((checkout / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
-    variables = make_environment(checkout, environment, described)
-    step("postBuild")
-    command([str(checkout / "postBuild")], checkout, variables)
-    step("the package and the data are there")
-    command(["sense7", "check", "synthetic"], checkout, variables)
-    with server(checkout, variables) as (address, token):
-        step(f"JupyterLab answers; opening {notebook} in a browser")
-        cells = run_in_browser(address, token, notebook, seconds)
-    judge(notebook, cells)
 
 
 def step(text: str) -> None:
@@ -88,26 +76,19 @@ def command(arguments: list[str], folder: Path, variables: dict) -> str:
     return done.stdout
 
 
-def copy_checkout(place: Path) -> None:
-    """Copy what is under version control, or would be at the next commit, and nothing else: Binder has no more."""
+def make_environment(checkout: Path, place: Path) -> dict:
+    """Copy the checkout, make what its environment.yml describes; give the variables under which programs are found."""
+    # What is under version control, or would be at the next commit: Binder has no more.
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = command(listing, ROOT, dict(os.environ)).split("\0")
-    present = [name for name in names if name and (ROOT / name).is_file()]
-    step(f"{len(present)} files that version control knows")
-    for name in present:
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, place / name)
-
-
-def make_environment(checkout: Path, place: Path, described: list) -> dict:
-    """Make what environment.yml describes; give the variables under which its programs are found."""
+    for name in filter(None, command(listing, ROOT, dict(os.environ)).split("\0")):
+        if (ROOT / name).is_file():
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, checkout / name)
+    described = yaml.safe_load((checkout / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
     version = next(entry.partition("=")[2] for entry in described if str(entry).startswith("python="))
-    pip = next(entry["pip"] for entry in described if isinstance(entry, dict))
     python = shutil.which(f"python{version}") or sys.executable
-    found = command([python, "-c", "import platform; print(platform.python_version())"], checkout, dict(os.environ))
-    step(f"a fresh environment: Python {found.strip()} (environment.yml: {version})")
-    if not found.startswith(f"{version}."):
-        step(f"note: no python{version} on this machine, so its version is not rehearsed")
+    found = command([python, "--version"], checkout, dict(os.environ)).strip()
+    step(f"a fresh environment: {found} (environment.yml: {version}; another version is not rehearsed)")
     command([python, "-m", "venv", str(place)], checkout, dict(os.environ))
     left_out = {"PYTHONPATH", "PYTHONHOME", "SENSE7_ROOT"}
     variables = {key: value for key, value in os.environ.items() if key not in left_out}
@@ -119,11 +100,13 @@ def make_environment(checkout: Path, place: Path, described: list) -> dict:
         "IPYTHONDIR": str(place / "ipython"),
     }
     install = [str(place / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    step("JupyterLab, which Binder has before anything of ours")
-    command([*install, "jupyterlab>=4,<5"], checkout, variables)
-    for line in pip:
+    pip = next(entry["pip"] for entry in described if isinstance(entry, dict))
+    for line in ["jupyterlab>=4,<5", *pip]:  # JupyterLab is there before anything of ours
         step(f"pip install {line}")
         command([*install, *line.split()], checkout, variables)
+    step("postBuild; the package and the data are there")
+    command([str(checkout / "postBuild")], checkout, variables)
+    command(["sense7", "check", "synthetic"], checkout, variables)
     return variables
 
 
@@ -156,7 +139,6 @@ def server(checkout: Path, variables: dict) -> Iterator[tuple[str, str]]:
             process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
 
 
 def answers(address: str, token: str) -> bool:
@@ -226,17 +208,11 @@ def saved_cells(address: str, token: str, notebook: str) -> list[dict]:
 def judge(notebook: str, cells: list[dict]) -> None:
     """Say whether every cell ran, and none failed."""
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    failed = [
-        f"{output['ename']}: {output['evalue']}"
-        for cell in code
-        for output in cell["outputs"]
-        if output["output_type"] == "error"
-    ]
+    outputs = [output for cell in code for output in cell["outputs"]]
+    failed = [f"{one['ename']}: {one['evalue']}" for one in outputs if one["output_type"] == "error"]
     silent = [cell["source"].splitlines()[:1] for cell in code if not cell.get("execution_count")]
     if failed or silent or not code:
         raise RehearsalError(f"{notebook}: {len(code)} code cells; failed: {failed}; not run: {silent}")
-    if "parameters" not in code[0]["metadata"].get("tags", []):
-        raise RehearsalError(f"{notebook}: the first code cell isn't the one with the parameters")
     shown = sum(bool(cell["outputs"]) for cell in code)
     print(f"{notebook}: all {len(code)} code cells ran without an error, {shown} of them show something")
 

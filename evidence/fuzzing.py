@@ -37,7 +37,12 @@ LARGEST_CORPUS = 8_000
 
 def main() -> int:
     """Run the targets that were asked for, one after another."""
-    options = _options()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("targets", nargs="*", help="targets; all of them if none is given")
+    parser.add_argument("--seconds", type=int, default=120, help="for each target (default: 120)")
+    parser.add_argument("--minimise", action="store_true", help="bring what was found into the corpus")
+    parser.add_argument("--inside", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    options = parser.parse_args()
     if importlib.util.find_spec("atheris") is None:
         print(
             "atheris is not installed, and is no part of the lock. Install it beside it (Linux): "
@@ -47,23 +52,11 @@ def main() -> int:
         return 2
     if options.inside:
         return _fuzz(options.targets[0], options.inside)
-    failed = [name for name in options.targets or _targets() if not _run(name, options)]
+    targets = options.targets or sorted(path.name for path in (TESTS / "corpus").iterdir() if path.is_dir())
+    failed = [name for name in targets if not _run(name, options)]
     if failed:
         print(f"Findings in {', '.join(failed)}: see {WORK / 'findings'}", file=sys.stderr)
     return 1 if failed else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("targets", nargs="*", help="targets; all of them if none is given")
-    parser.add_argument("--seconds", type=int, default=120, help="for each target (default: 120)")
-    parser.add_argument("--minimise", action="store_true", help="bring what was found into the corpus")
-    parser.add_argument("--inside", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    return parser.parse_args()
-
-
-def _targets() -> list[str]:
-    return sorted(path.name for path in (TESTS / "corpus").iterdir() if path.is_dir())
 
 
 def _run(name: str, options: argparse.Namespace) -> bool:

@@ -39,7 +39,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -61,6 +61,8 @@ def main() -> None:
     options = parser.parse_args()
     for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(threads, "1")  # before numpy: a fork copies no threads
+    from scipy.stats import binomtest
+
     os.chdir(ROOT)
     head = {"mutmut": importlib.metadata.version("mutmut")} | vars(options)
     del head["jobs"]
@@ -69,7 +71,9 @@ def main() -> None:
         digest.update(file.read_bytes())
     folder = ROOT / "_build" / "mutation" / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = kept(folder / "drawn.json", lambda: draw(options.number, options.seed))
+    if not (file := folder / "drawn.json").exists():
+        file.write_text(json.dumps(draw(options.number, options.seed)))
+    drawn = json.loads(file.read_text())
     log = folder / "outcomes.jsonl"
     outcomes = dict(map(json.loads, log.read_text().splitlines())) if log.exists() else {}
     rounds = itertools.zip_longest(*(package["drawn"] for package in drawn["packages"].values()))
@@ -83,27 +87,14 @@ def main() -> None:
         row = {key: package[key] for key in ("mutants", "wording")} | {"run": results.total()}
         table[name] = row | {how.replace(" ", "_"): results[how] for how in ("dead", OUT_OF_TIME, "alive")}
         if results.total():
-            table[name] |= share(results["alive"], results.total())
+            interval = binomtest(results["alive"], results.total()).proportion_ci(method="wilson")
+            shares = results["alive"] / results.total(), interval.low, interval.high
+            table[name] |= dict(zip(("share", "low", "high"), (round(one, 3) for one in shares), strict=True))
         print(name, json.dumps(table[name]))
         for key in package["drawn"]:
             if outcomes.get(key) == "alive":
                 print(f"--- {key}\n{drawn['differences'][key]}")
     RESULT.write_text(json.dumps(head | {"packages": table}, indent=1) + "\n", encoding="utf-8")
-
-
-def kept(path: Path, make: Callable[[], dict]) -> dict:
-    """Return what was made before, or make it and keep it."""
-    if not path.exists():
-        path.write_text(json.dumps(make()))
-    return json.loads(path.read_text())
-
-
-def share(alive: int, total: int) -> dict[str, float]:
-    """Return the share alive, with its Wilson interval."""
-    from scipy.stats import binomtest
-
-    low, high = binomtest(alive, total).proportion_ci(method="wilson")
-    return {"share": round(alive / total, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
 def package_of(path: Path) -> str:

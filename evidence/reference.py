@@ -20,7 +20,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -47,8 +46,7 @@ class ReferenceProblem(Exception):
 def read_values(path: Path) -> dict[str, dict]:
     """Quantity -> row of a file of values, in its order."""
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     except OSError as error:
         raise ReferenceProblem(f"{path}: cannot be read ({error.strerror}).") from error
     if not rows or not {"quantity", "method", "r_package", "value"} <= rows[0].keys():
@@ -62,28 +60,21 @@ def read_families(path: Path = FAMILIES) -> dict:
 
 
 def family_of(quantities: Iterable[str], families: Mapping) -> dict[str, dict]:
-    """Quantity -> the entry it belongs to: a family, or what is not computed.
-
-    Raises
-    ------
-    ReferenceProblem
-        If a quantity belongs to none or to several, or a pattern to no quantity.
-    """
-    quantities = list(quantities)
-    found = defaultdict(list)
+    """Quantity -> the one entry it belongs to: a family, or what is not computed."""
+    found = {quantity: [] for quantity in quantities}
     for entry in (*families["families"], *families["not_computed"]):
         patterns = entry["quantities"]
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
-            matching = fnmatch.filter(quantities, pattern)
+            matching = fnmatch.filter(found, pattern)
             if not matching:
                 raise ReferenceProblem(f"{FAMILIES.name}: no quantity is called {pattern}. Take it out.")
             for quantity in matching:
                 found[quantity].append(entry)
-    for quantity in quantities:
-        if len(found[quantity]) != 1:
-            how = "several entries" if found[quantity] else "no entry"
+    for quantity, entries in found.items():
+        if len(entries) != 1:
+            how = "several entries" if entries else "no entry"
             raise ReferenceProblem(f"{FAMILIES.name}: {quantity} belongs to {how}. Each quantity needs exactly one.")
-    return {quantity: entries[0] for quantity, entries in found.items()}
+    return {quantity: entry for quantity, (entry,) in found.items()}
 
 
 def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping) -> list[str]:
@@ -91,63 +82,42 @@ def compare(old: Mapping[str, dict], new: Mapping[str, dict], families: Mapping)
 
     A value moved if it differs by more than the tolerance times its size, or times 1 where it is smaller than that.
     """
-    entries = family_of(new, families)
-    lines = []
+    entries, lines = family_of(new, families), []
     for quantity, row in new.items():
         if quantity not in old:
             lines.append(f"added    {quantity}: {row['value']} ({row['method']}, {row['r_package']})")
             continue
-        before, after = float(old[quantity]["value"]), float(row["value"])
-        tolerance = entries[quantity]["moved"]
+        before, after, tolerance = float(old[quantity]["value"]), float(row["value"]), entries[quantity]["moved"]
         difference = abs(after - before)
         if not difference <= tolerance * max(1.0, abs(before)) and not (math.isnan(before) and math.isnan(after)):
-            lines.append(
-                f"moved    {quantity}: {before!r} -> {after!r}, by {difference:.3g} (tolerance {tolerance:g}; "
-                f"{old[quantity]['r_package']} -> {row['r_package']})"
-            )
-    lines += [f"removed  {quantity}: {old[quantity]['value']}" for quantity in old if quantity not in new]
-    return lines
+            how = f"by {difference:.3g} (tolerance {tolerance:g}; {old[quantity]['r_package']} -> {row['r_package']})"
+            lines.append(f"moved    {quantity}: {before!r} -> {after!r}, {how}")
+    return lines + [f"removed  {quantity}: {old[quantity]['value']}" for quantity in old if quantity not in new]
 
 
-def run_r(target: Path) -> float:
-    """Run the script, which writes its values to a file; return the seconds it took.
-
-    Raises
-    ------
-    ReferenceProblem
-        If R is not installed, lacks a package, or ends with an error.
-    """
+def run_r(target: Path) -> None:
+    """Run the script, which writes its values to a file."""
     rscript = shutil.which(os.environ.get("RSCRIPT", "Rscript"))
     if rscript is None:
         raise ReferenceProblem(
             "R is not installed here, so its values were not computed again; on Debian: apt install r-base-core, and "
             "the packages that tests/reference/README.md lists."
         )
-    began = time.monotonic()
-    done = subprocess.run(  # noqa: S603 the script is ours
-        [rscript, "--vanilla", str(SCRIPT), str(target)], capture_output=True, text=True, check=False
-    )
+    command = [rscript, "--vanilla", str(SCRIPT), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 the script is ours
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise ReferenceProblem("\n".join(said[-5:]) or f"{SCRIPT.name} ended with code {done.returncode}.")
-    return time.monotonic() - began
 
 
 def measure() -> list[tuple[str, str, float, float]]:
-    """Run the tests that assert R's values: quantity, kind of tolerance, tolerance, error of each assertion.
-
-    Raises
-    ------
-    ReferenceProblem
-        If a test fails.
-    """
+    """Run the tests that assert R's values: quantity, kind of tolerance, tolerance, error of each assertion."""
     files = [str(path) for path in sorted((ROOT / "tests").rglob("test_*.py")) if "golden.check(" in path.read_text()]
     with tempfile.TemporaryDirectory() as folder:
         noted = Path(folder) / "errors.json"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-        done = subprocess.run(  # noqa: S603 our own tests
-            command, cwd=ROOT, env=os.environ | {ERRORS: str(noted)}, capture_output=True, text=True, check=False
-        )
+        options = {"cwd": ROOT, "env": os.environ | {ERRORS: str(noted)}, "capture_output": True, "text": True}
+        done = subprocess.run(command, check=False, **options)  # noqa: S603 our own tests
         if done.returncode:
             raise ReferenceProblem(f"{done.stdout[-3000:]}\nTests of R's values fail; the table was not written.")
         return [tuple(row) for row in json.loads(noted.read_text(encoding="utf-8"))]
@@ -175,15 +145,8 @@ def errors_by_family(errors: Iterable, entries: Mapping[str, dict]) -> dict[str,
 
 
 def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) -> dict:
-    """All that the page shows, see data/README.md.
-
-    Raises
-    ------
-    ReferenceProblem
-        If a quantity of a family was not asserted, or one that is listed as not computed was.
-    """
-    entries = family_of(values, families)
-    errors = list(errors)
+    """All that the page shows, see data/README.md; each quantity of a family has to be asserted, and no other."""
+    entries, errors = family_of(values, families), list(errors)
     asserted = {row[0] for row in errors}
     computed = {quantity for quantity, entry in entries.items() if "statistic" in entry}
     if asserted != computed:
@@ -192,33 +155,16 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
             f"Correct {FAMILIES.name} or the tests."
         )
     measured = errors_by_family(errors, entries)
-
-    def of(entry):
-        return [quantity for quantity in values if entries[quantity] is entry]
-
-    def packages(entry):
-        return sorted({values[quantity]["r_package"] for quantity in of(entry)})
-
-    return {
-        "values": len(values),
-        "asserted": len(asserted),
-        "families": [
-            {
-                "statistic": entry["statistic"],
-                "functions": entry["functions"],
-                "r": entry["r"],
-                "packages": packages(entry),
-                "values": len(of(entry)),
-                "errors": measured[entry["statistic"]],
-            }
-            for entry in families["families"]
-        ],
-        "not_computed": [
-            {"quantities": of(entry), "packages": packages(entry), "reason": entry["reason"]}
-            for entry in families["not_computed"]
-        ],
-        "without_reference": families["without_reference"],
-    }
+    table = {"values": len(values), "asserted": len(asserted), "families": [], "not_computed": []}
+    for entry in (*families["families"], *families["not_computed"]):
+        own = [quantity for quantity in values if entries[quantity] is entry]
+        packages = sorted({values[quantity]["r_package"] for quantity in own})
+        if "statistic" in entry:
+            row = {name: entry[name] for name in ("statistic", "functions", "r")} | {"packages": packages}
+            table["families"].append(row | {"values": len(own), "errors": measured[entry["statistic"]]})
+        else:
+            table["not_computed"].append({"quantities": own, "packages": packages, "reason": entry["reason"]})
+    return table | {"without_reference": families["without_reference"]}
 
 
 def differences(stored: Mapping, fresh: Mapping) -> list[str]:
@@ -247,58 +193,40 @@ def differences(stored: Mapping, fresh: Mapping) -> list[str]:
     return lines
 
 
-def write_table(table: Mapping, path: Path = TABLE) -> None:
-    """Write the table as JSON."""
-    path.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def _compare_with(new: Path, update: bool) -> int:
-    found = compare(read_values(VALUES), read_values(new), read_families())
-    for line in found:
-        print(line)
-    count = len(read_values(new))
-    if not found:
-        print(f"All {count} values of R agree with {VALUES.name}.")
-    if update:
-        shutil.copyfile(new, VALUES)
-        print(f"{VALUES.name} is now what R gave: {len(found)} of {count} values moved, were added or are gone.")
-    elif found:
-        print(f"{len(found)} of {count} values differ; nothing was written. To accept them: make reference UPDATE=1")
-        return 1
-    return 0
-
-
-def _table() -> int:
-    table = make_table(read_values(VALUES), read_families(), measure())
-    write_table(table)
-    print(f"{table['asserted']} of {table['values']} values asserted; written: {TABLE}.")
-    return 0
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code: 0 agreement, 1 values moved, 2 it could not be told."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    verbs = parser.add_subparsers(dest="verb")
-    for name, about in (("run", "run R and compare, then measure"), ("compare", "compare a file of values")):
-        verb = verbs.add_parser(name, help=about)
-        verb.add_argument("--update", action="store_true", help="write the values to tests/reference/golden.csv")
-        if name == "compare":
-            verb.add_argument("new", type=Path)
-    verbs.add_parser("table", help="measure the errors and write data/reference.json")
-    given = parser.parse_args(arguments)
+    parser.add_argument("verb", choices=["run", "compare", "table"])
+    parser.add_argument("new", type=Path, nargs="?", help="values that R has given elsewhere, to compare")
+    parser.add_argument("--update", action="store_true", help="write the values to tests/reference/golden.csv")
+    given = parser.parse_intermixed_args(arguments)
     try:
-        if given.verb == "compare":
-            return _compare_with(given.new, given.update)
-        if given.verb == "table":
-            return _table()
         with tempfile.TemporaryDirectory() as folder:
-            new = Path(folder) / "values.csv"
-            seconds = run_r(new)
-            print(f"R took {seconds:.0f} s.")
-            return _compare_with(new, getattr(given, "update", False)) or _table()
+            new = given.new or Path(folder) / "values.csv"
+            if given.verb == "run":
+                run_r(new)
+            if (given.verb != "table" and (code := compare_with(new, given.update))) or given.verb == "compare":
+                return code
+        table = make_table(read_values(VALUES), read_families(), measure())
+        TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"{table['asserted']} of {table['values']} values asserted; written: {TABLE}.")
     except ReferenceProblem as problem:
         print(problem, file=sys.stderr)
         return 2
+    return 0
+
+
+def compare_with(path: Path, update: bool) -> int:
+    """Print what moved, and replace the committed values if that is wanted; 1 if something differs and stays."""
+    new = read_values(path)
+    found = compare(read_values(VALUES), new, read_families())
+    print("\n".join(found) or f"All {len(new)} values of R agree with {VALUES.name}.")
+    if update:
+        shutil.copyfile(path, VALUES)
+        print(f"{VALUES.name} is now what R gave: {len(found)} of {len(new)} values moved, were added or are gone.")
+    elif found:
+        print(f"{len(found)} of {len(new)} values differ; nothing was written. To accept them: make reference UPDATE=1")
+    return int(bool(found) and not update)
 
 
 if __name__ == "__main__":

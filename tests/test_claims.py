@@ -143,7 +143,10 @@ def test_synthetic_data_recover_or_miss_what_was_planted(planted, said):
 def test_a_tuned_value_is_marked_and_counted():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True))
     assert row.tuned
-    assert claims.summarize([row]) == "Ledger: 1 recovered (1 with a truth tuned to a published figure)"
+    assert claims.summarize([row]) == (
+        "Ledger: claim's rule 1 can't be decided; check of the method: 1 of 1 true values found "
+        "(1 with a truth tuned to a published figure)"
+    )
 
 
 def test_a_missed_value_is_marked_as_tuned_too():
@@ -233,30 +236,66 @@ def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
     row = simulated(values, SIGNIFICANT)
     assert row.verdict == "not comparable"
     assert row.why == "a p value has no truth that could be stated; see its rule"
-    assert row.rule == {"passed": True, "words": "at the level of significance 0.05"}
+    assert (row.rule["passed"], row.rule["mark"], row.check) == (True, "passed by these data", None)
+    assert row.rule["asks"] == "The p value of the value has to be at most 0.05."
 
 
 def test_on_simulated_data_a_rule_that_states_an_effect_is_passed_or_not_apart_from_recovery():
     wide = recorded(0.3, -0.1, 0.9)
     row = simulated(wide, BEYOND, truth(0.5))
-    assert (row.verdict, row.rule) == ("consistent", {"passed": False, "words": "with the whole interval above 0.100"})
+    assert (row.verdict, row.rule["mark"]) == ("consistent", "not passed by these data")
+    assert row.rule["asks"] == "The whole interval of the value has to lie above 0.100."
+    assert row.check["says"] == "The interval contains the true value put into the simulation, 0.500."
     assert simulated(recorded(0.9, 0.8, 0.95), BEYOND, truth(0.5)).rule["passed"]
     unknown = simulated(recorded("a"), FLAG, truth("a"))
-    assert unknown.rule == {"passed": None, "words": "is highest: not recorded here"}
+    assert (unknown.rule["passed"], unknown.rule["why"]) == (None, "is highest: not recorded here")
+    assert unknown.rule["mark"] == "can't be decided by these data"
+    assert (unknown.check["passed"], unknown.check["mark"]) == (True, "found again")
+    missed = simulated(recorded(0.3, 0.2, 0.4), BEYOND, truth(0.5))
+    assert (missed.rule["passed"], missed.check["passed"]) == (True, False), "the two marks are apart"
+
+
+def test_the_same_rule_is_applied_to_ratings_of_other_people():
+    claim = replace(BEYOND, elsewhere={"key": "ieval_alpha", "study": "iEval"})
+    values = recorded(0.3, 0.2, 0.9) | recorded(0.05, 0.01, 0.09, key="ieval_alpha")
+    row = simulated(values, claim, truth(0.5))
+    assert (row.rule["passed"], row.elsewhere["passed"]) == (True, False)
+    assert row.elsewhere["value"]["estimate"] == 0.05
+    assert simulated(recorded(0.3, 0.2, 0.9), claim, truth(0.5)).elsewhere is None
+
+
+def test_a_published_figure_that_a_flag_compares_is_no_effect():
+    row = simulated(
+        recorded(0.95, 0.9, 0.99) | recorded("yes", key="is_highest"), replace(FLAG, value=0.96), truth(0.95)
+    )
+    assert (row.rule["passed"], row.rule["why"]) == (None, claims.ONLY_OFFICIAL)
+
+
+def test_a_rule_that_no_simulated_study_passes_is_not_failed_but_undecided():
+    where, values = provenance("own"), recorded(0.3, -0.1, 0.9)
+    rates = {"alpha_turn": {"planted": {"passed": 0, "studies": 200}, "null": {"passed": 0, "studies": 200}}}
+    (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
+    assert (row.rule["passed"], row.rule["mark"]) == (None, "can't be decided by this design")
+    rates["alpha_turn"]["planted"]["passed"] = 56
+    (row,) = claims.make_ledger([BEYOND], values, where, None, rates=rates)
+    assert (row.rule["passed"], row.rule["power"], row.rule["null"]) == (False, 0.28, 0)
 
 
 def test_nearness_to_a_published_figure_is_no_rule_on_simulated_data():
     for claim in (ALPHA, COUNT, other(compare={"above": 0.85, "reason": "a"})):
         key = claim.key
-        assert simulated(recorded(0.961, 0.9, 0.99, key=key), replace(claim, release=None)).rule is None
-    assert verdict(recorded(0.3, 0.2, 0.9), provenance(), claim=BEYOND).rule is None, "the verdict says it"
+        assert (
+            simulated(recorded(0.961, 0.9, 0.99, key=key), replace(claim, release=None)).rule["why"]
+            == claims.ONLY_OFFICIAL
+        )
+    assert verdict(recorded(0.3, 0.2, 0.9), provenance(), claim=BEYOND).rule["passed"]
 
 
 @pytest.mark.parametrize("where", [provenance("own"), provenance("third-party"), provenance(mirror=True)])
 def test_data_that_cannot_be_compared_are_still_held_against_a_rule_that_states_an_effect(where):
     row = verdict(recorded(-0.2, -0.3, -0.1), where, claim=BEYOND)
     assert (row.verdict, row.rule["passed"]) == ("not comparable", False)
-    assert verdict(recorded(0.961, 0.9, 0.99, key=ALPHA.key), where).rule is None, "nearness is no rule"
+    assert verdict(recorded(0.961, 0.9, 0.99, key=ALPHA.key), where).rule["passed"] is None, "nearness is no rule"
 
 
 def test_a_value_without_an_interval_is_neither_recovered_nor_missed():
@@ -423,7 +462,8 @@ def test_a_check_of_published_figures_has_the_same_verdict_in_every_edition(kind
     values = recorded(192) | ({} if flag is None else recorded(flag, key="is_highest"))
     where = provenance(mirror=True) if kind == "mirror" else provenance(kind)
     row = verdict(values, where, truth(192), claim)
-    assert (row.verdict, row.tuned, row.truth, row.rule) == (said, False, None, None)
+    assert (row.verdict, row.tuned, row.truth, row.check) == (said, False, None, None)
+    assert row.rule["passed"] is {"yes": True, "no": False, None: None}[flag]
 
 
 BEYOND = replace(ALPHA, value=None, compare={"beyond": 0.1, "reason": "a tenth"})
@@ -535,9 +575,9 @@ def test_other_works_have_a_tally_of_their_own():
         verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic")),
         verdict_on_other(other(), recorded(0.9, 0.8, 0.99), provenance("synthetic")),
     ]
-    assert claims.summarize(rows) == "Ledger: 1 recovered"
+    assert claims.summarize(rows).startswith("Ledger: claim's rule 1 can't be decided;")
     assert claims.summarize_other_works(rows) == (
-        "Other works, from the numbers that they released: 1 reproduced, 1 differs"
+        "Other works, from the numbers that they released: claim's rule 1 passed, 1 not passed"
     )
 
 
@@ -550,8 +590,10 @@ def test_a_row_is_written_whole():
     row = verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True))
     written = row.to_dict()
     names = ["id", "published", "computed", "link", "verdict", "why", "tuned", "truth", "precision", "rule"]
+    names += ["check", "elsewhere"]
     assert list(written) == names
-    assert (written["precision"], written["rule"]) == (pytest.approx(0.015 / 0.95), None)
+    assert written["precision"] == pytest.approx(0.015 / 0.95)
+    assert (written["rule"], written["check"]) == (row.rule, row.check)
     assert written["published"]["shown"] == "0.961"
     assert (written["published"]["title"], written["published"]["grade"]) == ("Alpha", "D")
     assert "id" not in written["published"]
@@ -561,7 +603,7 @@ def test_a_row_is_written_whole():
     assert written["link"] == "notebooks/03-reliability.html#cell-5"
 
 
-def test_the_summary_counts_each_verdict_once_and_in_order():
+def test_the_summary_counts_both_marks():
     rows = [
         verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95)),
         verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True)),
@@ -572,10 +614,9 @@ def test_the_summary_counts_each_verdict_once_and_in_order():
         verdict(recorded(109), provenance("synthetic"), truth(109, kind="count")),
     ]
     assert claims.summarize(rows) == (
-        "Ledger: 3 recovered, 1 consistent, 1 missed, 1 by construction, 1 cannot be computed here "
+        "Ledger: claim's rule 7 can't be decided; check of the method: 5 of 6 true values found "
         "(1 with a truth tuned to a published figure)"
     )
-    assert claims.summarize(rows[:1]) == "Ledger: 1 recovered"
 
 
 # The claims file ------------------------------------------------------------------------
@@ -694,6 +735,10 @@ def broken(change):
             "can't be 0",
         ),
         (broken(lambda e: e[1].update(compare={"counts": 108, "reason": "a"})), "counts can't be 108"),
+        (
+            broken(lambda e: e[1].update(value=None, compare={"sign": "either", "reason": "a"})),
+            "no words for the number",
+        ),
         (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
         (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
         (broken(lambda e: e[1].update(kind="check")), "compare: published figures are checked by a flag. Give one"),

@@ -300,6 +300,8 @@ def edition_with(root, verdict, grade):
         "link": None,
         "verdict": verdict,
         "why": "because",
+        "rule": {"mark": "passed by these data", "why": None},
+        "check": None,
         "tuned": False,
         "truth": None,
     }

@@ -239,7 +239,12 @@ def test_workflows_hold_the_least_rights(path):
     assert workflow["permissions"] == {"contents": "read"}
     assert "pull_request_target" not in workflow["on"]
     for job in workflow["jobs"].values():
-        assert job["timeout-minutes"] <= 60
+        limits = [row.get("minutes", 0) for row in job.get("strategy", {}).get("matrix", {}).get("include", ())]
+        assert (
+            all(0 < limit <= 120 for limit in limits)
+            if "${{" in str(job["timeout-minutes"])
+            else job["timeout-minutes"] <= 60
+        )
         checks_out = False
         for step in job["steps"]:
             # What others may have written reaches a script as a variable, never as its text.
@@ -249,6 +254,18 @@ def test_workflows_hold_the_least_rights(path):
                 assert step["with"]["persist-credentials"] is False
         writes = [right for right, level in job.get("permissions", {}).items() if level == "write"]
         assert not (writes and checks_out), "a job that may write runs nothing of the repository's"
+
+
+def test_each_pull_request_has_one_whole_run_and_a_push_none():
+    events = {path.stem: (read_yaml(path)["on"], path.read_text("utf-8")) for path in WORKFLOWS}
+    on_pull_request = [name for name, (event, _) in events.items() if "pull_request" in event]
+    assert [name for name in on_pull_request if "push" in events[name][0]] == []
+    assert [name for name in on_pull_request if "run: make test\n" in events[name][1]] == ["tests"]
+
+
+def test_what_is_measured_of_the_project_is_run_every_week():
+    rows = read_yaml(ROOT / ".github" / "workflows" / "weekly.yml")["jobs"]["evidence"]["strategy"]["matrix"]["include"]
+    assert {row["verb"] for row in rows} == {"fuzz", "mutants", "coverage", "simulated-studies", "rehearse", "pdf"}
 
 
 def test_packages_and_workflows_are_audited_every_week():

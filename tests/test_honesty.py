@@ -134,45 +134,13 @@ def test_what_a_workbook_says_of_itself_outweighs_a_forged_record(workbook, shee
 
 # What a workbook's record can't do is said where it is read; see the text of sense7.sources.
 
-# Published figures stand in one place ------------------------------------------------------
+# Published figures stand in one place: scripts/check_texts.py finds those that are typed ------
 
 SHOWN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "_config.yml")),
     *sorted((ROOT / "book").glob("*.md")),
     *sorted((ROOT / "notebooks").glob("*.md")),
-    *sorted((ROOT / "src" / "sense7" / "figures").glob("*.py")),
-    ROOT / "src" / "sense7" / "tables.py",
 ]
-
-
-def forms(entry):
-    """How a published figure might be typed; none for what is too short to be told from other numbers."""
-    value = entry["value"]
-    digits = f"{value:g}" if value is not None else ""
-    if len(digits.strip("0.")) < 2 or entry["unit"] == "published values":  # how many there are is not published
-        return []
-    share = [f"{100 * value:.4g}%", f"{100 * value:.4g} %"] if entry["unit"].startswith("share") else []
-    return [digits, f"{value:,g}", digits.lstrip("0"), *share]
-
-
-def typed(text, entry):
-    found = (rf"(?<![\w.,-]){re.escape(form)}(?![\w]|[.,]\d)" for form in forms(entry))
-    return [match[0] for pattern in found for match in re.finditer(pattern, text)]
-
-
-def test_a_typed_figure_would_be_found():
-    for text in ("alpha was 0.961.", "alpha (.961)", "`0.961`", '"0.961"'):
-        assert typed(text, PUBLISHED["alpha_turn"]), text
-    assert typed("in 38.1% of turns", PUBLISHED["relational_applicability"])
-    assert typed("109 participants", PUBLISHED["participants"])
-    assert not typed("volume 42, 109-142", PUBLISHED["alpha_turn"])
-
-
-@pytest.mark.parametrize("path", SHOWN, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_published_figure_is_typed_anywhere_on_a_page_even_as_code(path):
-    text = path.read_text("utf-8")
-    assert {name: found for name, entry in PUBLISHED.items() if (found := typed(text, entry))} == {}
-
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 WORDS = {word: number for number, word in enumerate(NUMBERS)}

@@ -4,7 +4,6 @@ Here the Unix-only modules and functions are hidden from this project's own code
 same verbs there (.github/workflows/portability.yml).
 """
 
-import ast
 import os
 import subprocess
 import sys
@@ -13,14 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
 UNIX_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
-UNIX_NAMES = {
-    "os": "fork forkpty getuid geteuid getgid killpg setsid getpgid pidfd_open sched_getaffinity mkfifo uname nice",
-    "signal": "SIGKILL SIGHUP SIGALRM SIGUSR1 SIGUSR2 SIGPIPE alarm setitimer pthread_sigmask",
-}
-RELIES_ON_FORKING = {"warm_kernels.py"}
-"""Modules that use such names where ``FORKS`` says that they are there."""
 
 HIDING = """
 import builtins, os, sys
@@ -68,25 +60,3 @@ def test_a_verb_needs_nothing_that_only_unix_has(arguments, shown, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert shown in done.stdout
     assert "Traceback" not in done.stderr
-
-
-def unguarded(tree):
-    """Lines that need Unix: an import outside of ``try``, or a name of ``os`` or ``signal`` that others lack."""
-    tried = {id(node) for block in ast.walk(tree) if isinstance(block, ast.Try) for node in ast.walk(block)}
-    for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module] if isinstance(node, ast.ImportFrom) else []
-        if UNIX_MODULES.intersection(names) and id(node) not in tried:
-            yield node.lineno
-        if isinstance(node, ast.Attribute) and node.attr in UNIX_NAMES.get(ast.unparse(node.value), "").split():
-            yield node.lineno
-
-
-def test_no_module_needs_unix_without_saying_so():
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in SOURCES if path.name not in RELIES_ON_FORKING}
-    assert [f"{path.name}:{line}" for path, tree in trees.items() for line in unguarded(tree)] == []
-
-
-def test_what_needs_unix_is_found():
-    text = "import fcntl\nimport os\nos.fork()\ntry:\n    import resource\nexcept ImportError:\n    pass\n"
-    assert [*unguarded(ast.parse(text))] == [1, 3]

@@ -1,17 +1,14 @@
 """The check before a release: each thing that keeps a version from being released is said, with how to fix it."""
 
 import json
-import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
-from scripts import check_release
-
-import sense7
+from scripts import check_release, write_codemeta
 
 ROOT = Path(__file__).resolve().parents[1]
+TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("a-*.yml"))
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
@@ -72,26 +69,13 @@ def test_only_three_numbers_are_a_version(ready):
 # The project itself
 
 
-def test_the_version_is_written_in_one_place():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["dynamic"] == ["version"]
-    assert project["tool"]["hatch"]["version"]["path"] == check_release.PLACE
-    assert set(check_release.stated(ROOT).values()) == {sense7.__version__}
+def test_codemeta_is_what_make_derived_writes():
+    assert write_codemeta.codemeta() == json.loads((ROOT / "codemeta.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("a-*.yml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_issue_templates_are_forms_that_ask_for_what_is_needed(path):
     form = yaml.safe_load(path.read_text("utf-8"))
     assert {"name", "description", "body"} <= form.keys()
     assert any(part["validations"]["required"] for part in form["body"] if "validations" in part)
     assert len({part["id"] for part in form["body"]}) == len(form["body"])
-
-
-def test_the_pull_request_template_names_commands_that_exist():
-    text = (ROOT / ".github" / "PULL_REQUEST_TEMPLATE.md").read_text("utf-8")
-    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
-    for verb in ("make test", "make derived"):
-        assert f"`{verb}`" in text
-        assert f"{verb} " in listed

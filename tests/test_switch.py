@@ -18,12 +18,12 @@ def table(text="a", caption="n = 3"):
     return Table(pd.DataFrame({"text": [text, text]}, index=pd.Index(["one", "two"], name="row")), caption)
 
 
-def histogram(values, name="x"):
-    return figures.histogram(pd.Series(values), name=name, label="turns", caption="n = 4 turns.")
+def heat_map(values, name="x"):
+    return figures.heat_map(pd.DataFrame({"n": values}), name=name, label="turns", caption="n = 4 turns.")
 
 
 def some():
-    shown = {"pairwise": table("p"), "listwise": histogram([1, 2, 2, 5]), "neither": Sentence("Nothing was rated.")}
+    shown = {"pairwise": table("p"), "listwise": heat_map([1, 2, 2, 5]), "neither": Sentence("Nothing was rated.")}
     return Variants(shown, label="missing rule")
 
 
@@ -92,7 +92,7 @@ def test_texts_of_the_data_stay_as_they_are_inside_a_variant():
 def test_a_terminal_gets_all_variants_under_their_names():
     text = repr(some())
     assert text.startswith("Switch, missing rule:\n[pairwise]\nn = 3\n")
-    assert "[listwise]\nFigure: Histogram of turns" in text
+    assert "[listwise]\nFigure: Heat map of turns" in text
     assert text.endswith("[neither]\nNothing was rated.")
 
 
@@ -111,7 +111,7 @@ def ids_and_references(figure):
 
 def test_a_figure_refers_to_its_own_parts_only():
     """Else it would lose them with the figure that they stand in, once that one is switched away."""
-    (first, used), (second, _) = (ids_and_references(histogram(values)) for values in ([1, 2, 2, 5], [1, 2, 3, 5]))
+    (first, used), (second, _) = (ids_and_references(heat_map(values)) for values in ([1, 2, 2, 5], [1, 2, 3, 5]))
     assert used
     assert used <= first
     assert first & second == set()

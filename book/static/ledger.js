@@ -1,25 +1,25 @@
-// Filters the picture of the ledger by verdict: the key becomes a group of buttons. Without a script all rows are shown.
+// Filters the picture of the ledger by whether the claim's rule is passed: the key becomes a group of buttons. Without a script all rows are shown.
 (() => {
   "use strict";
   for (const picture of document.querySelectorAll(".sense7-ledger-picture")) {
     const rows = [...picture.querySelectorAll(":scope > section li")];
     const buttons = [];
-    const choose = (verdict) => {
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.verdict === verdict));
-      for (const row of rows) row.hidden = verdict !== "" && row.dataset.verdict !== verdict;
+    const choose = (rule) => {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.rule === rule));
+      for (const row of rows) row.hidden = rule !== "" && row.dataset.rule !== rule;
       for (const part of picture.querySelectorAll(":scope > section")) part.hidden = !part.querySelector("li:not([hidden])");
     };
-    const add = (item, verdict) => {
+    const add = (item, rule) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.dataset.verdict = verdict;
+      button.dataset.rule = rule;
       button.append(...item.childNodes);
-      button.addEventListener("click", () => choose(button.getAttribute("aria-pressed") === "true" ? "" : verdict));
+      button.addEventListener("click", () => choose(button.getAttribute("aria-pressed") === "true" ? "" : rule));
       item.append(button);
       buttons.push(button);
     };
     const key = picture.querySelector(".sense7-verdicts");
-    for (const item of [...key.children]) add(item, item.dataset.verdict);
+    for (const item of [...key.children]) add(item, item.dataset.rule);
     const all = document.createElement("li");
     all.append(`all (${rows.length})`);
     key.prepend(all);

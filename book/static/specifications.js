@@ -1,6 +1,6 @@
 // Lets a reader choose among the specifications of a figure: sentence, estimate and curve follow at once.
 //
-// All of them were computed when the book was built and stand in the figure as JSON (figures/robustness.py). The
+// All of them were computed when the book was built and stand in the figure as JSON (figures/specification.py). The
 // address keeps the choices, of every figure of the page: #specification-NAME.CHOICE=OPTION&...
 (() => {
   "use strict";
@@ -17,9 +17,10 @@
       this.byCodes = new Map(this.data.rows.map((row) => [row[0].join(), row]));
       this.codes = this.data.choices.map(() => 0);
       this.addControl();
-      this.curve = figure.querySelector(".sense7-curve");
-      this.curve.style.cursor = "pointer";
-      this.curve.addEventListener("click", (event) => this.chooseByPlace(event));
+      for (const svg of figure.querySelectorAll("svg")) {
+        svg.style.cursor = "pointer";
+        svg.addEventListener("click", (event) => this.chooseByPlace(svg, event));
+      }
     }
 
     addControl() {
@@ -45,7 +46,7 @@
         this.inputs[0][0].focus();
       });
       control.append(this.back);
-      this.figure.querySelector(".sense7-chosen").after(control);
+      this.figure.querySelector("output").after(control);
       this.check();
     }
 
@@ -61,9 +62,10 @@
       keepInAddress();
     }
 
-    chooseByPlace(event) {
-      const box = this.curve.getBoundingClientRect();
-      const place = Math.floor((this.known * (event.clientX - box.left)) / box.width);
+    chooseByPlace(svg, event) {
+      const { x } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const [x0, dx] = geometry(svg.querySelector(".sense7-here"));
+      const place = Math.round((x - x0) / dx);
       const row = this.data.rows.find((each) => each[6] === Math.min(Math.max(place, 0), this.known - 1));
       this.choose(row[0]);
     }
@@ -86,15 +88,7 @@
     show(codes) {
       const row = this.byCodes.get(codes.join());
       this.say(codes, row);
-      const place = row ? row[6] : null;
-      this.figure.classList.toggle("unknown", place === null);
-      this.figure.style.setProperty("--here", place === null ? "-1%" : `${(100 * (place + 0.5)) / this.known}%`);
-      for (const line of this.figure.querySelectorAll("[data-option]")) {
-        const [choice, code] = line.dataset.option.split("-").map(Number);
-        line.classList.toggle("taken", codes[choice] === code);
-      }
-      this.draw(place, place === null ? [null, null, null] : row.slice(1, 4));
-      if (place !== null) this.label(row);
+      this.figure.querySelectorAll(".sense7-here").forEach((here) => mark(here, row));
     }
 
     say(codes, row) {
@@ -105,32 +99,21 @@
       const strong = element("strong", { textContent: result });
       this.figure.querySelector("output").replaceChildren(`${lead}: `, strong, `. ${agreement}${rank}`);
     }
+  }
 
-    share(number) {
-      const [low, high] = this.data.axis;
-      return (number - low) / (high - low);
-    }
+  // Where the first specification stands in a picture, and by how much places and estimates move it; ends of the line.
+  function geometry(here) {
+    return here.dataset.geometry.split(" ").map(Number);
+  }
 
-    draw(place, [estimate, low, high]) {
-      const x = (number) => this.data.width * this.share(number);
-      const y = (number) => this.data.height * (1 - this.share(number));
-      const set = (selector, d) => this.figure.querySelector(selector).setAttribute("d", d);
-      const given = estimate !== null;
-      const interval = low !== null;
-      set(".sense7-chosen .interval", interval ? `M${x(low)} 48H${x(high)}` : "");
-      set(".sense7-chosen .point", given ? `M${x(estimate)} 48h.1` : "");
-      set(".sense7-curve .interval", interval ? `M${place + 0.5} ${y(low)}V${y(high)}` : "");
-      set(".sense7-curve .point", given ? `M${place + 0.5} ${y(estimate)}h.001` : "");
-    }
-
-    // The estimate in words above its mark; inside the picture at either end.
-    label(row) {
-      const share = this.share(row[1]);
-      const label = this.figure.querySelector(".sense7-chosen .estimate");
-      label.textContent = row[5].split(" ")[0].replace(/,$/, "");
-      label.style.left = `${100 * share}%`;
-      label.style.transform = `translateX(${share < 0.2 ? 0 : share > 0.8 ? -100 : -50}%)`;
-    }
+  function mark(here, row) {
+    const [x0, dx, y0, dy, top, bottom] = geometry(here);
+    const [line, interval, point] = here.children;
+    const given = row && row[6] !== null;
+    const [x, estimate, low, high] = given ? [x0 + dx * row[6], ...row.slice(1, 4)] : [];
+    line.setAttribute("d", given ? `M${x} ${top}V${bottom}` : "");
+    interval.setAttribute("d", given && low !== null ? `M${x} ${y0 + dy * low}V${y0 + dy * high}` : "");
+    point.setAttribute("d", given ? `M${x} ${y0 + dy * estimate}h.01` : "");
   }
 
   const figures = [...document.querySelectorAll("figure.sense7-specifications")].map((figure) => new Figure(figure));

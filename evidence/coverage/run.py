@@ -18,31 +18,30 @@ import argparse
 import hashlib
 import json
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy
 from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
 from tqdm import tqdm
 
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.kappa import WEIGHTS
 from sense7.findings.agreement import agreement_with_overall
-from sense7.findings.conditions.means import condition_differences
-from sense7.findings.conditions.mixed_model import mixed_contrasts
-from sense7.findings.context.shares import context_shares
-from sense7.findings.disrupted.recovery import lasting_drop
+from sense7.findings.conditions import condition_differences, mixed_contrasts
+from sense7.findings.context import context_shares
+from sense7.findings.disrupted import lasting_drop
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.individualized.same_person import participant_icc
-from sense7.findings.individualized.variance_components import variance_parts
+from sense7.findings.individualized import participant_icc, variance_parts
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
 from sense7.findings.relative_importance import overall_and_ratings, parts_and_shares
-from sense7.findings.robustness.headlines import multiverse
+from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw
 from sense7.simulate.implied import implied_values
@@ -79,68 +78,50 @@ class Settings:
 PERCENTILE = "percentile interval over resampled participants"
 MOVED = "percentile interval over resampled participants, moved to the estimate"
 LEFT_OUT = "t interval, standard error by leaving out each participant in turn"
+ASYMPTOTIC = "asymptotic interval, turns as independent"
 LEFT_OUT_ON_SCALE = "t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
 
 
-@dataclass(frozen=True)
-class Statistic:
-    """A statistic of the proof: its name on the page, its key, the name of its truth, and its intervals.
+class Statistic(NamedTuple):
+    """A statistic of the proof: its name on the page, its key, its intervals and the name of its truth.
 
     ``naive`` takes units as independent ("" if there is none), and ``own`` is the library's.
     """
 
     name: str
     key: str
-    truth: str
     naive: str = ""
     own: str = PERCENTILE
+    truth: str = ""
 
 
-STATISTICS = (
-    Statistic(
-        "alpha per turn",
-        "alpha_turn",
-        "alpha_turn",
-        "Feldt's interval, turns as independent",
-        LEFT_OUT_ON_SCALE,
-    ),
-    Statistic(
-        "alpha after the task",
-        "alpha_post",
-        "alpha_post",
-        "Feldt's interval, conversations as independent",
-        LEFT_OUT_ON_SCALE,
-    ),
-    Statistic(
-        "condition difference", "condition_difference", "condition_difference", "t interval, turns as independent"
-    ),
-    Statistic("poor turn, Cohen's d", "poor_turn_d", "poor_turn_d", "normal interval, conversations as independent"),
-    Statistic(
-        "kappa of Affective, linear",
-        "kappa_affective",
-        "kappa_linear_Affective",
-        "asymptotic interval, turns as independent",
-    ),
-    Statistic(
-        "kappa of Affective, quadratic",
-        "kappa_quadratic_affective",
-        "kappa_quadratic_Affective",
-    ),
-    Statistic("ICC(1) of participants", "icc_1", "icc_1", "F interval, numbers of conversations as equal"),
+STATISTICS = tuple(
+    Statistic(*row)
+    for row in (
+        ("alpha per turn", "alpha_turn", "Feldt's interval, turns as independent", LEFT_OUT_ON_SCALE),
+        ("alpha after the task", "alpha_post", "Feldt's interval, conversations as independent", LEFT_OUT_ON_SCALE),
+        ("condition difference", "condition_difference", "t interval, turns as independent"),
+        ("poor turn, Cohen's d", "poor_turn_d", "normal interval, conversations as independent"),
+        ("kappa of Affective, linear", "kappa_affective", ASYMPTOTIC, PERCENTILE, "kappa_linear_Affective"),
+        ("kappa of Affective, quadratic", "kappa_quadratic_affective", "", PERCENTILE, "kappa_quadratic_Affective"),
+        ("ICC(1) of participants", "icc_1", "F interval, numbers of conversations as equal"),
+    )
 )
 
 FURTHER = (
-    Statistic("share of participants, mixed model (REML)", "icc_participant", "icc_participant"),
-    Statistic("poor turn, Cohen's d within participants", "poor_turn_d_within", "poor_turn_d_within"),
-    Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed", "poor_turn_d_mixed"),
-    Statistic(
-        "LMG of Affective for the overall rating", "relative_importance_affective", "relative_importance_Affective"
+    Statistic("share of participants, mixed model (REML)", "icc_participant"),
+    Statistic("poor turn, Cohen's d within participants", "poor_turn_d_within"),
+    Statistic("poor turn, Cohen's d by the mixed model", "poor_turn_d_mixed"),
+    *(
+        Statistic(
+            f"LMG of {name} for the overall rating",
+            f"relative_importance_{name.lower()}",
+            truth=f"relative_importance_{name}",
+        )
+        for name in ("Affective", "Relational")
     ),
-    Statistic(
-        "LMG of Relational for the overall rating", "relative_importance_relational", "relative_importance_Relational"
-    ),
-    Statistic("share of the context", "context_share", "context_share", own=MOVED),
-    Statistic("lasting drop after a poor turn", "lasting_drop", "lasting_drop"),
+    Statistic("share of the context", "context_share", own=MOVED),
+    Statistic("lasting drop after a poor turn", "lasting_drop"),
 )
 """Statistics of the second part, whose studies are others than those of ``STATISTICS``."""
 
@@ -185,18 +166,10 @@ def study_of(numbers: Numbers) -> Study:
 def kappa_error(table: np.ndarray, weights: str) -> tuple[float, float]:
     """Weighted kappa and its asymptotic standard error, pairs as independent.
 
-    Fleiss, J. L., Cohen, J., & Everitt, B. S. (1969). Psychological Bulletin 72, 323-327.
-
     R: vcd::Kappa, tests/reference/reference.R; equal to 1e-7.
     """
-    n, shares = table.sum(), table / table.sum()
-    w = 1 - WEIGHTS[weights] / WEIGHTS[weights].max()
-    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    observed, expected = (w * shares).sum(), rows @ w @ columns
-    kappa = (observed - expected) / (1 - expected)
-    mean_weights = (w @ columns)[:, None] + (rows @ w)[None, :]
-    spread = (shares * (w - mean_weights * (1 - kappa)) ** 2).sum() - (kappa - expected * (1 - kappa)) ** 2
-    return float(kappa), float(np.sqrt(spread / n) / (1 - expected))
+    found = cohens_kappa(table, wt=weights)
+    return float(found.kappa), float(found.std_kappa)
 
 
 def normal_interval(estimate: float, error: float) -> list[float]:
@@ -318,7 +291,7 @@ def further(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list
 def without_effects(numbers: Numbers, bootstrap: ParticipantBootstrap) -> dict[str, list[float]]:
     """The difference of two conditions that do not differ, by several intervals, and p values of tests over turns."""
     study = study_of(numbers)
-    model = limits(mixed_contrasts(study, confidence=CONFIDENCE).differences.loc[PAIR])
+    model = limits(mixed_contrasts(study, bootstrap).differences.loc[PAIR])
     _, p_value = turn_test(numbers)
     return {
         "condition_difference": limits(condition_differences(study, bootstrap).loc[PAIR]),
@@ -366,14 +339,11 @@ def truths(design: str) -> dict[str, float]:
     """What the intervals of ``STATISTICS`` are to cover, by brute force; the t test over turns has its own truth."""
     parameters = Parameters(design=design)
     implied = implied_values(parameters)
-    known = {one.key: implied[one.truth][0] for one in STATISTICS if one.truth in implied}
+    known = {one.key: implied[one.truth or one.key][0] for one in STATISTICS if one.key != "condition_difference"}
     known["condition_difference"] = implied[f"condition_model_difference_{FIRST}_{SECOND}"][0]
-    own = known.copy()
-    differences = [
-        turn_test(draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20))[0][0] for batch in range(20)
-    ]
-    own["condition_difference"] = float(np.mean(differences))
-    return known | {f"{key}_naive": value for key, value in own.items()}
+    large = (draw(parameters, np.random.default_rng([SEED, 9, batch]), scale=20) for batch in range(20))
+    over_turns = float(np.mean([turn_test(numbers)[0][0] for numbers in large]))
+    return known | {f"{key}_naive": value for key, value in (known | {"condition_difference": over_turns}).items()}
 
 
 BY_PLAIN_CODE = "plain array code on large studies, without the library"
@@ -383,8 +353,7 @@ BY_ITSELF = "the same estimator on large studies, so that an error of the estima
 def further_truths(design: str) -> dict[str, tuple[float, str]]:
     """What the intervals of ``FURTHER`` are to cover, and by what means it was computed.
 
-    Where :func:`sense7.simulate.truth.implied_values` has no value, it is the mean of the library's own estimates over
-    20 studies, each of 20 times the size.
+    Where no value is implied, it is the mean of the library's own estimates over 20 studies, each of 20 times the size.
     """
     parameters = Parameters(design=design)
     implied = {key: value for key, (value, _) in implied_values(parameters).items() if np.isfinite(value)}
@@ -393,8 +362,8 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
         numbers = draw(parameters, np.random.default_rng([SEED, 10, batch]), scale=20)
         large.append(further(numbers, ParticipantBootstrap(pd.Series(study_names(numbers)), draws=1)))
     return {
-        one.key: (implied[one.truth], BY_PLAIN_CODE)
-        if one.truth in implied
+        one.key: (implied[one.truth or one.key], BY_PLAIN_CODE)
+        if (one.truth or one.key) in implied
         else (float(np.mean([found[one.key][0] for found in large])), BY_ITSELF)
         for one in FURTHER
     }
@@ -403,12 +372,8 @@ def further_truths(design: str) -> dict[str, tuple[float, str]]:
 def code() -> str:
     """Digest of the code that the studies depend on: with what other code kept a run does not go on."""
     package = ROOT / "src" / "sense7"
-    files = [
-        Path(__file__),
-        *sorted((package / "statistics").rglob("*.py")),
-        *sorted((package / "simulate").rglob("*.py")),
-    ]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    files = [path for part in ("estimators", "findings", "simulate") for path in sorted((package / part).rglob("*.py"))]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in [Path(__file__), *files])).hexdigest()
 
 
 def versions() -> dict[str, str]:
@@ -416,52 +381,27 @@ def versions() -> dict[str, str]:
     return {"Python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
 
 
-def run(
-    settings: Settings, keep: Path | None = None, quiet: bool = True, part: str | None = None
-) -> dict[str, list[dict]]:
-    """Compute all studies of all worlds, taking up what is kept.
+def run(settings: Settings, keep: Path, part: str | None = None) -> dict[str, list[dict]]:
+    """World -> its studies in order, all or those of a part; every batch is added to a file, and taken up from there.
 
-    Parameters
-    ----------
-    settings : Settings
-        How many studies, draws, and the seed.
-    keep : path, optional
-        File to which every batch is added, and from which an interrupted run goes on. One of other
-        settings, versions or code is begun again.
-    quiet : bool
-        Whether to leave out the bar of progress.
-    part : str, optional
-        Only the worlds of this one of ``PARTS``.
-
-    Returns
-    -------
-    dict
-        World -> its studies in order.
+    What the file holds of other settings, versions or code is computed again.
     """
     head = json.dumps({"draws": settings.draws, "seed": settings.seed, "versions": versions(), "code": code()})
+    lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
+    if not lines or lines[0] != head:
+        keep.parent.mkdir(parents=True, exist_ok=True)
+        keep.write_text(head + "\n", "utf-8")
     done: dict[str, dict[int, dict]] = {world: {} for world in WORLDS}
+    for batch in map(json.loads, lines[1:] if lines and lines[0] == head else ()):
+        done[batch["world"]].update({int(number): found for number, found in batch["studies"].items()})
     wanted = [world for world in WORLDS if part is None or world in PARTS[part]]
-    if keep is not None:
-        lines = keep.read_text("utf-8").splitlines() if keep.is_file() else []
-        if not lines or lines[0] != head:
-            keep.parent.mkdir(parents=True, exist_ok=True)
-            keep.write_text(head + "\n", "utf-8")
-            lines = []
-        for line in lines[1:]:
-            batch = json.loads(line)
-            done[batch["world"]].update({int(number): found for number, found in batch["studies"].items()})
-    with tqdm(total=settings.studies * len(wanted), disable=quiet, unit=" studies") as bar:
-        for world in wanted:
-            known = done[world]
-            missing = [number for number in range(settings.studies) if number not in known]
-            bar.update(settings.studies - len(missing))
-            for start in range(0, len(missing), BATCH):
-                batch = {number: one_study(world, number, settings) for number in missing[start : start + BATCH]}
-                known.update(batch)
-                if keep is not None:
-                    with keep.open("a", encoding="utf-8") as stream:
-                        stream.write(json.dumps({"world": world, "studies": batch}) + "\n")
-                bar.update(len(batch))
+    for world in wanted:
+        missing = [number for number in range(settings.studies) if number not in done[world]]
+        for start in tqdm(range(0, len(missing), BATCH), desc=world, disable=None):
+            batch = {number: one_study(world, number, settings) for number in missing[start : start + BATCH]}
+            done[world].update(batch)
+            with keep.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps({"world": world, "studies": batch}) + "\n")
     return {world: [done[world][number] for number in range(settings.studies)] for world in wanted}
 
 
@@ -487,110 +427,71 @@ def significant(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-INTERVALS = [
-    *(("participants", one, "", one.name, one.own) for one in STATISTICS),
-    *(("naive", one, "_naive", one.name, one.naive) for one in STATISTICS if one.naive),
-    ("other", STATISTICS[0], "_percentile", "alpha per turn, percentile", PERCENTILE),
-]
-"""Every interval of the proof: kind, statistic, ending of its key, name on the page, interval in words."""
-
-IN_BOTH_DESIGNS = "condition_difference"
-"""Statistic whose naive interval is shown of both designs, since there it matters which it is."""
-
-
-def further_results(studies: dict[str, list[dict]]) -> list[dict]:
-    """The rows of the stored result that are of further statistics, each with how its truth was computed."""
+def results(studies: dict[str, list[dict]], part: str) -> list[dict]:
+    """The rows of the stored result that are of one part: kept coverage, and how often conditions differ by chance."""
     rows = []
     for design in DESIGNS:
-        truth = further_truths(design)
-        for one in FURTHER:
-            value, means = truth[one.key]
-            rows.append(
-                {
-                    "key": f"coverage_{one.key}{'' if design == 'within' else '_between'}",
-                    "name": one.name,
-                    "design": design,
-                    "kind": "participants",
-                    "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({one.own})",
-                    "truth_by": means,
-                    **covered([study[one.key] for study in studies[f"{design}, further statistics"]], value),
-                }
-            )
-    return rows
-
-
-def results(studies: dict[str, list[dict]]) -> list[dict]:
-    """The rows of the stored result that are of the first part."""
-    rows = []
-    for design in DESIGNS:
-        truth = truths(design)
         short = "" if design == "within" else "_between"
-        for kind, one, ending, name, interval in INTERVALS:
-            if kind != "participants" and design != "within" and one.key != IN_BOTH_DESIGNS:
-                continue
-            found = [study[one.key + ending] for study in studies[f"{design}, with effects"]]
-            # Turns as independent may have a truth of their own; all others hold that of the statistic.
-            known = truth[one.key + ("_naive" if kind == "naive" else "")]
-            rows.append(
-                {
-                    "key": f"coverage_{one.key}{ending}{short}",
-                    "name": name,
-                    "design": design,
-                    "kind": kind,
-                    "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
-                    "truth_by": BY_PLAIN_CODE,
-                    **covered(found, known),
-                }
-            )
-        rows.extend(false_positives(studies[f"{design}, without effects"], design, short))
+        if part == "first":
+            known = {key: (value, BY_PLAIN_CODE) for key, value in truths(design).items()}
+            intervals = [("participants", one, "", one.name, one.own) for one in STATISTICS]
+            # Turns as independent of both designs only where it matters which it is.
+            shown = [one for one in STATISTICS if one.naive and (not short or one.key == "condition_difference")]
+            intervals += [("naive", one, "_naive", one.name, one.naive) for one in shown]
+            if not short:
+                percentile = f"{STATISTICS[0].name}, percentile"
+                intervals.append(("other", STATISTICS[0], "_percentile", percentile, PERCENTILE))
+        else:
+            known, intervals = further_truths(design), [("participants", one, "", one.name, one.own) for one in FURTHER]
+        of = studies[f"{design}, {'with effects' if part == 'first' else 'further statistics'}"]
+        for kind, one, ending, name, interval in intervals:
+            value, means = known[one.key + ("_naive" if kind == "naive" else "")]
+            row = {"key": f"coverage_{one.key}{ending}{short}", "name": name, "design": design, "kind": kind}
+            row |= {
+                "method": f"studies whose {CONFIDENCE:.0%} interval holds the truth ({interval})",
+                "truth_by": means,
+            }
+            rows.append({"part": part, **row, **covered([study[one.key + ending] for study in of], value)})
+        if part == "first":
+            rows += [
+                {"part": part, **row} for row in false_positives(studies[f"{design}, without effects"], design, short)
+            ]
     return rows
 
 
 def false_positives(studies: list[dict], design: str, short: str) -> list[dict]:
     """How often conditions that do not differ come out different."""
     limit = 1 - CONFIDENCE
-    tests = {
-        PERCENTILE: ("participants", [leaves_out_zero(study["condition_difference"]) for study in studies]),
-        LEFT_OUT: ("left_out", [leaves_out_zero(study["left_out"]) for study in studies]),
-        "mixed model, Satterthwaite's degrees of freedom": (
-            "mixed_model",
-            [bool(study["mixed_model"][0]) for study in studies],
-        ),
-        "t test of two conditions, turns as independent": ("t_test", [study["t_test"][0] < limit for study in studies]),
-        "Kruskal-Wallis test of all conditions, turns as independent": (
+    tests = (
+        (PERCENTILE, "participants", lambda study: leaves_out_zero(study["condition_difference"])),
+        (LEFT_OUT, "left_out", lambda study: leaves_out_zero(study["left_out"])),
+        ("mixed model, Satterthwaite's degrees of freedom", "mixed_model", lambda study: bool(study["mixed_model"][0])),
+        ("t test of two conditions, turns as independent", "t_test", lambda study: study["t_test"][0] < limit),
+        (
+            "Kruskal-Wallis test of all conditions, turns as independent",
             "kruskal_wallis",
-            [study["kruskal_wallis"][0] < limit for study in studies],
+            lambda study: study["kruskal_wallis"][0] < limit,
         ),
-    }
+    )
+    method = f"studies without effects that come out significant at level {limit:.0%}"
+    row = {"design": design, "kind": "false positives", "method": method, "studies": len(studies)}
     return [
-        {
-            "key": f"false_positives_{key}{short}",
-            "name": name,
-            "design": design,
-            "kind": "false positives",
-            "method": f"studies without effects that come out significant at level {limit:.0%}",
-            "studies": len(found),
-            "count": int(sum(found)),
-        }
-        for name, (key, found) in tests.items()
+        {"key": f"false_positives_{key}{short}", "name": name, **row, "count": sum(map(significant_in, studies))}
+        for name, key, significant_in in tests
     ]
 
 
 def stored_again(old: dict, settings: Settings, studies: dict[str, list[dict]], part: str) -> dict:
     """The stored result with one part replaced, and the other as it was."""
-    worlds = [world for world in WORLDS if world not in PARTS[part]]
-    kept = [row for row in old.get("results", ()) if row["part"] != part]
-    rows = (results if part == "first" else further_results)(studies)
-    new = [{"part": part, **row} for row in rows]
-    settings_of = {"studies": settings.studies, "draws": settings.draws, "seed": settings.seed, **versions()}
-    first = {world: old["first_studies"][world] for world in worlds if world in old.get("first_studies", {})}
+    rows = [row for row in old.get("results", ()) if row["part"] != part] + results(studies, part)
+    parts = old.get("parts", {}) | {part: asdict(settings) | versions()}
+    first = {world: found for world, found in old.get("first_studies", {}).items() if world not in PARTS[part]}
     first |= {world: found[:SHOWN] for world, found in studies.items()}
-    parts = old.get("parts", {}) | {part: settings_of}
     return {
         "about": "Coverage of intervals over simulated studies; nothing here is a finding about people.",
         "command": COMMAND,
         "parts": {name: parts[name] for name in PARTS if name in parts},
-        "results": sorted([*kept, *new], key=lambda row: list(PARTS).index(row["part"])),
+        "results": sorted(rows, key=lambda row: list(PARTS).index(row["part"])),
         "first_studies": {world: first[world] for world in WORLDS if world in first},
     }
 
@@ -600,17 +501,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--part", choices=PARTS, action="append", help="only this one; may be repeated")
     parser.add_argument("--studies", type=int, default=STUDIES, help=f"of each kind ({STUDIES})")
-    parser.add_argument("--draws", type=int, default=DRAWS, help=f"of participants in each study ({DRAWS})")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"of the run ({SEED})")
-    parser.add_argument("--out", type=Path, default=ROOT / "data" / "coverage.json", help="file of the result")
-    parser.add_argument("--keep", type=Path, default=ROOT / "_build" / "coverage" / "studies.jsonl", help="progress")
-    chosen = parser.parse_args()
-    settings = Settings(chosen.studies, chosen.draws, chosen.seed)
+    chosen, out = parser.parse_args(), ROOT / "data" / "coverage.json"
+    settings = Settings(chosen.studies)
     for part in chosen.part or PARTS:
-        studies = run(settings, chosen.keep, quiet=False, part=part)
-        old = json.loads(chosen.out.read_text("utf-8")) if chosen.out.is_file() else {}
-        write_json(chosen.out, stored_again(old, settings, studies, part))
-    for row in json.loads(chosen.out.read_text("utf-8"))["results"]:
+        studies = run(settings, ROOT / "_build" / "coverage" / "studies.jsonl", part)
+        write_json(out, stored_again(json.loads(out.read_text("utf-8")), settings, studies, part))
+    for row in json.loads(out.read_text("utf-8"))["results"]:
         print(f"{row['key']:56} {row['count'] / max(1, row['studies']):6.1%} of {row['studies']}")
 
 

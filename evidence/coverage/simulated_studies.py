@@ -58,19 +58,9 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VEC
 class World:
     """Parameters of simulated studies, and the notebooks that are run on them.
 
-    Attributes
-    ----------
-    name : str
-        ``planted`` for the default parameters, otherwise what differs from them.
-    changes, judge_changes : mapping
-        Parameters of the simulation and of its judge that differ from the default.
-    notebooks : tuple of str
-        Names of the notebooks, in an order in which each finds the values that it reads.
-    studies : int
-        How many studies are simulated.
-    keys : mapping
-        Notebook -> the values that are wanted of it: it ends once it recorded them. All values if there is no mapping;
-        with one, the study has no texts either, unless a notebook shows a judge.
+    ``changes`` and ``judge_changes`` are the parameters that differ from the default; of each notebook ``keys`` names
+    the values that are wanted: it ends once it recorded them. Without names all are; with them, the study has no texts
+    either, unless a notebook shows a judge.
     """
 
     name: str
@@ -97,8 +87,7 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
     graph: dict[str, tuple[str, ...]] = {}
     waiting = list(names)
     while waiting:
-        name = waiting.pop()
-        if name not in graph:
+        if (name := waiting.pop()) not in graph:
             graph[name] = known[name].needs
             waiting += known[name].needs
     return tuple(TopologicalSorter({name: graph[name] for name in sorted(graph)}).static_order())
@@ -106,26 +95,24 @@ def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[s
 
 def worlds_of(claims: Sequence[Claim], known: Mapping[str, TextNotebook]) -> list[World]:
     """The planted world for all notebooks, the same for claims, and one world without each effect."""
+
+    def world_for(claims: Sequence[Claim], name: str, changes: Mapping) -> World:
+        keys: dict[str, frozenset[str]] = {}
+        for claim in claims:
+            wanted = {key for key in (claim.key, claim.compare.get("flag")) if key}
+            keys[claim.notebook] = keys.get(claim.notebook, frozenset()) | wanted
+        changes = dict(changes)
+        return World(
+            name, judge_changes=changes.pop("judge", {}), changes=changes, notebooks=in_order(keys, known), keys=keys
+        )
+
     every = in_order((name for name, notebook in known.items() if reads_a_workbook(notebook)), known)
     judged: dict[str, list[Claim]] = {}
     for claim in claims:
         if claim.no_effect:
             judged.setdefault(null_name(claim), []).append(claim)
-    worlds = [World(PLANTED, notebooks=every, studies=WHOLE), _for(list(chain(*judged.values())), WITH_EFFECT, known)]
-    for name, own in sorted(judged.items()):
-        changes = json.loads(name)
-        judge = changes.pop("judge", {})
-        worlds.append(replace(_for(own, name, known), changes=changes, judge_changes=judge))
-    return worlds
-
-
-def _for(claims: Sequence[Claim], name: str, known: Mapping[str, TextNotebook]) -> World:
-    """A world in which only what claims are judged by is computed."""
-    keys: dict[str, frozenset[str]] = {}
-    for claim in claims:
-        wanted = {key for key in (claim.key, claim.compare.get("flag")) if key}
-        keys[claim.notebook] = keys.get(claim.notebook, frozenset()) | wanted
-    return World(name, notebooks=in_order(keys, known), keys=keys)
+    worlds = [World(PLANTED, notebooks=every, studies=WHOLE), world_for([*chain(*judged.values())], WITH_EFFECT, {})]
+    return worlds + [world_for(own, name, json.loads(name)) for name, own in sorted(judged.items())]
 
 
 def null_name(claim: Claim) -> str:
@@ -147,57 +134,40 @@ def in_words(parameters: Mapping) -> str:
 def run_notebooks(
     notebooks: Sequence[TextNotebook], world: World, number: int, draws: int = DRAWS, *, judged: bool = True
 ) -> dict[str, list[dict]]:
-    """Simulate one study of a world and run notebooks on it in this process.
+    """Simulate study ``number`` of a world, and run notebooks on it in this process: notebook -> what it recorded.
 
-    Parameters
-    ----------
-    notebooks : sequence of TextNotebook
-        In an order in which each finds the values that it needs.
-    world : World
-        What to simulate.
-    number : int
-        Which study.
-    draws : int
-        Bootstrap resamples.
-    judged : bool
-        Whether notebooks that show a judge have the simulated one.
-
-    Returns
-    -------
-    dict
-        Notebook -> what it recorded.
+    Nothing is drawn. ``judged``: whether notebooks that show a judge have the simulated one.
     """
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        folder = Path(temporary)
+        results = Path(temporary) / "results"
         asks_judge = judged and any("predictions" in notebook.defaults for notebook in notebooks)
         judge = JudgeParameters.from_mapping(world.judge_changes) if asks_judge else None
-        wordless = bool(world.keys) and not asks_judge
-        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=not wordless)
+        texts = asks_judge or not world.keys
+        simulation = simulate(Parameters.from_mapping(world.changes), SEED + number, judge, texts=texts)
         study = parse_sheets(simulation.sheets, name="synthetic")
-        given = {"data": "synthetic", "results": str(folder / "results"), "draws": draws}
+        given = {"data": "synthetic", "results": str(results), "draws": draws}
         if asks_judge:
-            write_simulated(simulation, folder / "judge")
-            given["predictions"] = str(folder / "judge")
-        for notebook in notebooks:
-            _execute(notebook, study, given, world.keys.get(notebook.name, frozenset()))
-        return {notebook.name: list(read_values(folder / "results", notebook.name).values()) for notebook in notebooks}
-
-
-def _execute(notebook: TextNotebook, study, given: Mapping, keys: frozenset[str]) -> None:
-    """Run the cells of a notebook; what the last line of a cell would show is not drawn."""
-    names: dict = {"__name__": "__main__"}
-    path = Path(given["results"]) / f"{notebook.name}.json"
-    sense7.load = lambda *_, **__: copy.deepcopy(study)
-    try:
-        for code, metadata in json.loads(notebook.code):
-            exec(compile(code, notebook.name, "exec"), names)  # noqa: S102 -- the project's own notebooks
-            if "parameters" in metadata.get("tags", ()):
-                names |= {name: value for name, value in given.items() if name in names}
-            if keys and path.exists() and keys <= {value["key"] for value in json.loads(path.read_text("utf-8"))}:
-                break
-    finally:
-        del sense7.load
+            write_simulated(simulation, Path(temporary) / "judge")
+            given["predictions"] = str(Path(temporary) / "judge")
+        sense7.load = lambda *_, **__: copy.deepcopy(study)
+        try:
+            for notebook in notebooks:
+                names, keys = {"__name__": "__main__"}, world.keys.get(notebook.name, frozenset())
+                for code, metadata in json.loads(notebook.code):
+                    exec(compile(code, notebook.name, "exec"), names)  # noqa: S102 -- the project's own notebooks
+                    if "parameters" in metadata.get("tags", ()):
+                        names |= {name: value for name, value in given.items() if name in names}
+                    path = results / f"{notebook.name}.json"
+                    if (
+                        keys
+                        and path.exists()
+                        and keys <= {value["key"] for value in json.loads(path.read_text("utf-8"))}
+                    ):
+                        break
+        finally:
+            del sense7.load
+        return {notebook.name: list(read_values(results, notebook.name).values()) for notebook in notebooks}
 
 
 def one_study(world: World, number: int, draws: int) -> dict[str, list[dict]]:
@@ -249,7 +219,7 @@ class Kept:
             path.unlink()
 
 
-def run(worlds: Sequence[World], kept: Kept, *, quiet: bool = False) -> None:
+def run(worlds: Sequence[World], kept: Kept) -> None:
     """Run what is missing, on all processors."""
     tasks = []
     for world in worlds:
@@ -258,18 +228,12 @@ def run(worlds: Sequence[World], kept: Kept, *, quiet: bool = False) -> None:
             if missing := tuple(name for name in world.notebooks if number not in done[name]):
                 needed = in_order(missing, known_notebooks())
                 tasks.append((replace(world, notebooks=needed), number, set(missing)))
-    with (
-        ProcessPoolExecutor(os.cpu_count()) as pool,
-        tqdm(total=len(tasks), disable=quiet, unit=" studies") as bar,
-    ):
-        waiting = {
-            pool.submit(one_study, world, number, kept.draws): (world, number, new) for world, number, new in tasks
-        }
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        waiting = {pool.submit(one_study, *task[:2], kept.draws): task for task in tasks}
         try:
-            for future in as_completed(waiting):
+            for future in tqdm(as_completed(waiting), total=len(tasks), disable=None, unit=" studies"):
                 world, number, new = waiting[future]
                 kept.add(world, number, {name: values for name, values in future.result().items() if name in new})
-                bar.update()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

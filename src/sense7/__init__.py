@@ -29,26 +29,24 @@ _WHERE = {
     "cronbach_alpha": "estimators.alpha",
     "estimate_table": "estimators.estimates",
     "ground_truth": "findings.ground_truth",
-    "holm": "estimators.multiplicity",
-    "intraclass_correlations": "estimators.intraclass",
+    "holm": "estimators.estimates",
+    "intraclass_correlations": "estimators.rater_agreement",
     "load": "loading",
     "omega_total": "estimators.factor",
     "read_values": "record",
     "read_workbook": "workbook",
-    "weighted_kappa": "estimators.kappa",
+    "weighted_kappa": "estimators.rater_agreement",
 }
 _SHORT = {"cohens_kappa": "weighted_kappa", "icc": "intraclass_correlations", "omega": "omega_total"}
 """Names by which a statistic is looked for -> its name here."""
 
 _PACKAGES = {
     "estimators": """
-        alpha bootstrap cumulative_logit effect_size estimates factor intraclass item_analysis
-        kappa least_squares lmg mixed multiplicity nested_covariances parallel_analysis ranks
-        within_correlation
+        alpha bootstrap cumulative_logit effect_size estimates factor least_squares mixed order ranks rater_agreement
     """,
     "findings": """
-        agreement conditions context coverage dataset disrupted elsewhere examples felt_heard importance
-        individualized measures poor_turn ratings relative_importance reliability robustness structure
+        agreement conditions context coverage dataset disrupted elsewhere examples importance
+        individualized measures poor_turn ratings relative_importance reliability robustness
         sufficient_statistics whole whose_empathy words
     """,
     "judge": "compare evaluate predictions",
@@ -62,7 +60,7 @@ _PACKAGES = {
 _MODULES = {
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
-    "report": "workbook.report",
+    "diagnostics": "workbook.diagnostics",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",

@@ -64,12 +64,14 @@ POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
 _REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "why_not", "contradiction")
+_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "elsewhere", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
 
 OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
 """Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
+
+ONLY_OFFICIAL = "Only the official workbook can be compared with a published figure"
 
 _TEXTS = ("id", "title", "short", "kind", "unit", "grade", "source", "needs", "of")
 
@@ -95,6 +97,7 @@ class Claim:
     compare: dict | None = None
     no_effect: dict | None = None
     release: list[str] | None = None
+    elsewhere: dict | None = None
     why_not: str | None = None
     contradiction: str | None = None
 
@@ -128,8 +131,15 @@ class Row:
     precision : float or None
         Half the interval's width as a share of the truth, on synthetic data.
     rule : dict or None
-        On data other than the verified release, whether they pass a rule that states an effect: ``passed`` (None where
-        it cannot be applied) and ``words``. It says nothing about SENSE-7.
+        The first mark, whether these data pass the claim's rule: ``passed`` (None where that cannot be decided),
+        ``mark``, ``asks`` (the rule in a sentence), ``why`` where it cannot be decided, ``power`` and ``null`` (how
+        often simulated studies pass it with the effect and without; None where that was not counted).
+    check : dict or None
+        The second mark, on synthetic data: whether the interval contains the true value that was put into the
+        simulation: ``passed``, ``mark`` and ``says``. It says nothing about the claim.
+    elsewhere : dict or None
+        The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
+        whether they pass the same rule (``passed``).
     """
 
     claim: Claim
@@ -140,6 +150,8 @@ class Row:
     truth: float | None = None
     precision: float | None = None
     rule: dict | None = None
+    check: dict | None = None
+    elsewhere: dict | None = None
 
     @property
     def link(self) -> str | None:
@@ -168,6 +180,8 @@ class Row:
             "truth": self.truth,
             "precision": self.precision,
             "rule": self.rule,
+            "check": self.check,
+            "elsewhere": self.elsewhere,
         }
 
 
@@ -214,6 +228,9 @@ def _mistyped(entry: Mapping) -> str | None:
             holds, wanted = value is None or _is_number(value), "a number, or null"
         elif name == "compare":
             holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
+        elif name == "elsewhere":
+            holds = isinstance(value, dict) and value.keys() == {"key", "study"}
+            holds, wanted = holds and all(isinstance(text, str) for text in value.values()), "key and study, both texts"
         elif name == "no_effect":
             holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
         elif name == "release":
@@ -267,6 +284,7 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
         "flag": lambda given: isinstance(given, str),
         "sign": lambda given: given in ("positive", "negative", "either"),
         "when": lambda given: isinstance(given, str),
+        "number": lambda given: isinstance(given, str),
         "reason": lambda given: isinstance(given, str),
     }
     for name, setting in compare.items():
@@ -274,8 +292,10 @@ def _no_rule(compare: Mapping, value: float | None) -> str | None:
             return f"unknown field {name!s:.60}. Remove it."
         if not holds[name](setting):
             return f"{name} can't be {setting!r:.60}. See the head of the file for what it takes."
-    if len(compare.keys() - {"when", "reason"}) != 1:
+    if len(rule := compare.keys() - {"when", "number", "reason"}) != 1:
         return f"more than one rule, or none. Give one of {', '.join(RULES)}."
+    if rule <= set(OF_AN_EFFECT) and "number" not in compare:
+        return "no words for the number that is judged. Add number."
     return None
 
 
@@ -320,6 +340,7 @@ def make_ledger(
     truth: Mapping | None,
     rests_on: Mapping[str, Collection[str]] | None = None,
     implied: Mapping[str, ImpliedTruth] | None = None,
+    rates: Mapping[str, Mapping] | None = None,
 ) -> list[Row]:
     """Compare every claim with what an edition recorded.
 
@@ -340,6 +361,8 @@ def make_ledger(
     implied : mapping, optional
         Key -> what the parameters of a synthetic workbook imply for a recorded value; for claims whose truth is not
         named in the truth file.
+    rates : mapping, optional
+        Claim -> how many simulated studies passed its rule, with the effect (``planted``) and without (``null``).
 
     Returns
     -------
@@ -348,6 +371,10 @@ def make_ledger(
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
     rows = [_row(claim, values, provenance, (planted, implied or {}), rests_on or {}) for claim in claims]
+    rows = [
+        replace(row, rule=_rule_mark(row, rates or {}), check=_check_mark(row), elsewhere=_elsewhere(row.claim, values))
+        for row in rows
+    ]
     if not values.get("rescaled_columns", {}).get("estimate"):
         return rows
     note = "; ratings on another scale were rescaled to the official one"
@@ -373,12 +400,87 @@ def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mappi
     if provenance.kind == "synthetic":
         planted, implied = (known.get(claim.truth or claim.key) for known in truths)
         row = _recovery(claim, value, planted, implied)
-        return replace(row, rule=_passed(claim, values))
+        return replace(row, rule=_passed(claim, values) or {"passed": None, "words": ONLY_OFFICIAL})
     if provenance.kind != "official" or not provenance.verified:
         official = provenance.kind == "official"
         why = "an unverified copy of the official workbook" if official else "the data are not the SENSE-7 release"
         return Row(claim, dict(value), NOT_COMPARABLE, why, rule=_passed(claim, values))
     return _reproduction(claim, value, values)
+
+
+def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
+    """The claim's number from ratings that another study released, and whether they pass the same rule."""
+    value = values.get(claim.elsewhere["key"]) if claim.elsewhere else None
+    if value is None or value["estimate"] is None:
+        return None
+    passed, _ = apply_rule(replace(claim, key=value["key"]), values)
+    return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
+
+
+def _rule_mark(row: Row, rates: Mapping[str, Mapping]) -> dict:
+    """Whether these data pass a claim's rule, what it asks, and how often simulated studies pass it."""
+    claim = row.claim
+    decided = {REPRODUCED: True, POSSIBLE: True, DIFFERS: False, IMPOSSIBLE: False}
+    passed = row.rule["passed"] if row.rule else decided.get(row.verdict)
+    why = None if passed is not None else row.rule["words"] if row.rule else row.why
+    counted = rates.get(claim.id, {})
+    power, null = (
+        counted[world]["passed"] / counted[world]["studies"] if counted else None for world in ("planted", "null")
+    )
+    mark = {True: "passed by these data", False: "not passed by these data", None: "can't be decided by these data"}[
+        passed
+    ]
+    if passed is False and power == 0:
+        passed, mark = None, "can't be decided by this design"
+        why = "no simulated study passes the rule, not even with the effect"
+    return {"passed": passed, "mark": mark, "asks": _asks(row), "why": why, "power": power, "null": null}
+
+
+def _asks(row: Row) -> str | None:
+    """The rule of a claim in a sentence; None of a claim without one."""
+    compare = row.claim.compare
+    if not compare:
+        return None
+    rule = next(name for name in RULES if name in compare)
+    given, unit = compare[rule], (row.computed or {}).get("unit") or row.claim.unit
+    number = compare.get("number", "the value")
+    subject = number[0].upper() + number[1:]
+    if rule == "flag":
+        return f"{subject}."
+    if rule in ("beyond", "sign"):
+        side = "above" if rule == "beyond" else {"positive": "above", "negative": "below"}.get(given, "on one side of")
+        limit = format_number(given, unit) if rule == "beyond" and given else "zero"
+        return f"The whole interval of {number} has to lie {side} {limit}."
+    if rule == "significant":
+        return f"The p value of {number} has to be at most {given:g}."
+    if rule == "within" and given:
+        distance = f"{100 * given:g} percentage points" if unit.startswith("share") else f"{given:g}"
+        return f"{subject} has to lie within {distance} of the published one."
+    asked = {
+        "counts": lambda: f"be {given:,}",
+        "within": lambda: "be the published one",
+        "at_most": lambda: f"be at most {format_number(given, unit)}",
+        "above": lambda: f"lie above {format_number(given, unit)}",
+    }
+    return f"{subject} has to {asked[rule]()}."
+
+
+_CHECKED = {RECOVERED: True, CONSISTENT: True, BY_CONSTRUCTION: True, MISSED: False}
+"""Verdict on synthetic data -> whether what was put into them was found."""
+
+
+def _check_mark(row: Row) -> dict | None:
+    """Whether the method finds what was put into synthetic data; None on other data, and of what has no truth."""
+    passed = _CHECKED.get(row.verdict)
+    if passed is None:
+        return None
+    if row.verdict == BY_CONSTRUCTION or row.computed["low"] is None:
+        says, mark = f"{row.why[:1].upper()}{row.why[1:]}.", "found again" if passed else "not found again"
+    else:
+        truth = format_number(row.truth, row.computed["unit"])
+        says = f"The interval {'contains' if passed else 'misses'} the true value put into the simulation, {truth}."
+        mark = f"true value {'inside' if passed else 'outside'}"
+    return {"passed": passed, "mark": mark, "says": says}
 
 
 def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> Row:
@@ -435,8 +537,8 @@ def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None
 
 def _passed(claim: Claim, values: Mapping) -> dict | None:
     """Whether data pass the rule of a claim that states an effect; None for a claim without such a rule."""
-    if not set(OF_AN_EFFECT) & set(claim.compare or {}):
-        return None
+    if not set(OF_AN_EFFECT) & set(claim.compare or {}) or ("flag" in claim.compare and claim.value is not None):
+        return None  # nearness to a published figure is no effect
     passed, words = apply_rule(claim, values)
     return {"passed": passed, "words": words}
 
@@ -543,7 +645,7 @@ _APPLIED = {
 
 
 def summarize(rows: Sequence[Row]) -> str:
-    """One line on the claims about SENSE-7: how many of each verdict, and how many rest on a tuned truth.
+    """One line on the claims about SENSE-7: both marks counted.
 
     Claims about other works that are compared with their own released numbers are not counted, see
     :func:`summarize_other_works`.
@@ -554,9 +656,11 @@ def summarize(rows: Sequence[Row]) -> str:
     'Ledger: no claims'
     """
     rows = [row for row in rows if not row.claim.release]
+    checks = [row.check["passed"] for row in rows if row.check]
     tuned = sum(row.tuned for row in rows)
     note = f" ({tuned} with a truth tuned to a published figure)" if tuned else ""
-    return f"Ledger: {_tally(rows) or 'no claims'}{note}"
+    check = f"; check of the method: {sum(checks)} of {len(checks)} true values found{note}" if checks else ""
+    return f"Ledger: {_tally(rows)}{check}"
 
 
 def summarize_other_works(rows: Sequence[Row]) -> str:
@@ -568,9 +672,11 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
     'Other works, from the numbers that they released: no claims'
     """
     rows = [row for row in rows if row.claim.release]
-    return f"Other works, from the numbers that they released: {_tally(rows) or 'no claims'}"
+    return f"Other works, from the numbers that they released: {_tally(rows)}"
 
 
 def _tally(rows: Sequence[Row]) -> str:
-    counts = Counter(row.verdict for row in rows)
-    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+    counts = Counter(row.rule["passed"] for row in rows)
+    words = {True: "passed", False: "not passed", None: "can't be decided"}
+    said = ", ".join(f"{counts[passed]} {word}" for passed, word in words.items() if counts[passed])
+    return f"claim's rule {said}" if rows else "no claims"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sense7.checkout import find_root
 from sense7.errors import UserError
 from sense7.files import write_whole
 
@@ -46,6 +47,16 @@ FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "no
 
 LISTED = ("what", "published", "computed", "same")
 """Columns of what a recorded count lists; see :meth:`Recorder.value`."""
+
+
+INTERACTIVE = "../_build/interactive/results"
+"""Where notebooks record by default, seen from their folder."""
+
+
+def _results_folder(folder: str | Path) -> Path:
+    """The folder of results; the default one lies in the checkout wherever a notebook is run from."""
+    root = find_root() if str(folder) == INTERACTIVE else None
+    return root / "notebooks" / folder if root else Path(folder)
 
 
 def write_json(path: str | Path, content: object) -> None:
@@ -90,7 +101,7 @@ class Recorder:
         if Path(notebook).name != notebook:
             raise ValueError(f"{notebook!r} is no name of a notebook: its file would lie in another folder")
         self.notebook = notebook
-        self.path = Path(folder) / f"{notebook}.json"
+        self.path = _results_folder(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
         self._lines: list[str] = []  # of those values that were written before: none is encoded twice
         self._finished = (self.path.parent.parent / MANIFEST).exists()
@@ -245,7 +256,8 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     Traceback (most recent call last):
     sense7.errors.UserError: 03-reliability recorded no value here yet ...
     """
-    paths = [Path(folder) / f"{name}.json" for name in notebooks] or sorted(Path(folder).glob("*.json"))
+    folder = _results_folder(folder)
+    paths = [folder / f"{name}.json" for name in notebooks] or sorted(folder.glob("*.json"))
     values: dict[str, dict] = {}
     for path in paths:
         if notebooks and not path.exists():

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.estimates import require_estimates
 from sense7.record import format_number
 from sense7.terminal import plain_lines
@@ -340,6 +339,3 @@ def _cell(value) -> str:
     if isinstance(value, int | float | np.number):
         return f"{int(value):,}" if float(value).is_integer() else f"{value:z,.2f}"
     return str(value)
-
-
-check_arguments(globals())

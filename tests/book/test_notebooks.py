@@ -1,20 +1,20 @@
 """Text notebooks: what is refused before anything runs, and what is derived from them."""
 
+import ast
 import json
 from pathlib import Path
 
-import jupytext
 import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
-from sense7.book import notebooks
+from sense7.book import by_hand, notebooks
 from sense7.book.notebooks import (
     COMMON,
     cells_of,
+    derive_copies,
     find_notebooks,
     installable_from,
-    keep_parsed,
     load_notebook,
     to_ipynb,
     unfit_parameters,
@@ -159,57 +159,25 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
     assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
 
 
-# --- what was parsed is kept -----------------------------------------------------------
-
-
-@pytest.fixture
-def parsed(monkeypatch):
-    """Texts that were parsed; and what makes this process as if it had just begun."""
-    read, texts = jupytext.reads, []
-    monkeypatch.setattr(jupytext, "reads", lambda text, **given: texts.append(text) or read(text, **given))
-
-    def forget():
-        monkeypatch.setattr(notebooks, "_parsed", {})
-        notebooks._loaded.cache_clear()
-        texts.clear()
-
-    forget()
-    return texts, forget
-
-
-def test_only_what_changed_is_parsed_by_the_next_process(checkout, parsed, tmp_path):
-    texts, forget = parsed
-    path, kept = checkout.notebook("01-a"), tmp_path / "notebooks.json"
-    checkout.notebook("02-b")
-    first = find_notebooks(checkout.root, kept)
-    cells, derived = list(map(cells_of, first)), list(map(to_ipynb, first))
-    assert len(texts) == 2
-    keep_parsed(kept, first)
-    forget()
-    again = find_notebooks(checkout.root, kept)
-    assert (again, list(map(cells_of, again)), list(map(to_ipynb, again)), texts) == (first, cells, derived, [])
+def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, recording_code):
+    path = checkout.notebook("01-a", recording_code("01-a", "a"))
+    copy = path.with_suffix(".ipynb")
+    assert [derive_copies(find_notebooks(checkout.root), "x"), derive_copies(find_notebooks(checkout.root), "x")] == [
+        [copy],
+        [],
+    ]
+    node = json.loads(copy.read_text("utf-8"))
+    node["metadata"]["kernelspec"]["display_name"] = "as Jupyter saves it"
+    copy.write_text(json.dumps(node), "utf-8")
     path.write_text(f"{path.read_text('utf-8')}\nMore.\n", "utf-8")
-    forget()
-    find_notebooks(checkout.root, kept)
-    assert texts == [path.read_text("utf-8")]
-
-
-@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"by": [], "parsed": {"": {}}}', '{"by": 1}'])
-def test_what_other_packages_parsed_or_no_one_wrote_so_is_parsed_again(checkout, parsed, tmp_path, content):
-    texts, _ = parsed
-    checkout.notebook("01-a")
-    kept = tmp_path / "notebooks.json"
-    if content is not None:
-        kept.write_text(content, "utf-8")
-    assert [notebook.name for notebook in find_notebooks(checkout.root, kept)] == ["01-a"]
-    assert len(texts) == 1
-
-
-def test_where_nothing_can_be_kept_nothing_is_lost(checkout, tmp_path):
-    checkout.notebook("01-a")
-    (tmp_path / "file").touch()
-    keep_parsed(tmp_path / "file" / "notebooks.json", find_notebooks(checkout.root))
-    assert (tmp_path / "file").read_bytes() == b""
+    assert derive_copies(find_notebooks(checkout.root), "x") == [copy]  # an edit of the text
+    edited = copy.read_text("utf-8").replace("seed = 1", "seed = 77")
+    copy.write_text(edited, "utf-8")
+    with pytest.raises(UserError, match=r"01-a\.ipynb was edited, and 01-a\.md"):
+        derive_copies(find_notebooks(checkout.root), "x")
+    done = checkout.call("run", "01")
+    assert (done.returncode, copy.read_text("utf-8")) == (2, edited)
+    assert "01-a.ipynb was edited" in done.stderr
 
 
 def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
@@ -222,10 +190,9 @@ def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
     assert set(node["metadata"]) == {"kernelspec", "language_info"}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("[0-9]*.md")), ids=lambda path: path.stem)
-def test_the_notebooks_for_binder_and_colab_are_up_to_date(path):
+def test_the_notebooks_for_binder_and_colab_are_up_to_date():
     address = installable_from(yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["repository"])
-    assert path.with_suffix(".ipynb").read_text("utf-8") == to_ipynb(load_notebook(path), address), "Run: make derived"
+    assert derive_copies(find_notebooks(ROOT), address, write=False) == [], "Run: make derived"
 
 
 def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout, recording_code):
@@ -247,3 +214,69 @@ def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_i
 def test_no_notebook_for_binder_is_left_over():
     folder = ROOT / "notebooks"
     assert {path.stem for path in folder.glob("*.ipynb")} == {path.stem for path in folder.glob("[0-9]*.md")}
+
+
+# Cells by hand
+
+
+def cells_by_hand():
+    return [
+        (notebook.name, cell["source"], cell["metadata"].get("needs", []))
+        for notebook in find_notebooks(ROOT)
+        for cell in cells_of(notebook)
+        if notebooks.BY_HAND in cell["metadata"].get("tags", ())
+    ]
+
+
+def test_cells_by_hand_use_no_statistic_of_the_library():
+    for name, source, needs in cells_by_hand():
+        tree = ast.parse(source)
+        assert len(source.splitlines()) <= 20, name
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert {one.split(".")[0] for one in imported} <= {"numpy", "pandas", "scipy", "statsmodels"}, name
+        assert not {"s7", "sense7"} & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}, name
+        of_study = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "study"
+        }
+        assert of_study <= {*by_hand.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
+        assert "assert" in source, f"{name}: compares with nothing"
+        assert {need.split(".")[0] for need in needs} <= {*by_hand.FRAMES, "predictions"}, name
+
+
+CELL = """# A
+
+```{code-cell} ipython3
+:tags: [parameters]
+
+data = "synthetic"
+```
+
+```{code-cell} ipython3
+:tags: [by-hand]
+:needs: [%s]
+
+1 / 0
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("needs", "predictions", "says"),
+    [
+        ("turns.overall, conversations.topic", "", None),
+        ("conversations.desired_empathy, turns.of_nobody", "", "the data have no of nobody (turns)."),
+        ("conversations.of_nobody", "", "the data have no of nobody (conversations)."),
+        ("predictions", "", "the data have no predictions of a judge."),
+        ("predictions", "judged", None),
+    ],
+)
+def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_which(tmp_path, needs, predictions, says):
+    (tmp_path / "01-a.md").write_text(CELL % needs, "utf-8")
+    text = to_ipynb(load_notebook(tmp_path / "01-a.md"))
+    parameters = {"data": str(ROOT / "data/synthetic.xlsx"), "predictions": predictions}
+    cell = json.loads(by_hand.skip_unfit(text, parameters, tmp_path))["cells"][-1]
+    assert cell["metadata"]["tags"] == ["by-hand", *["skip-execution", "nbval-skip"] * bool(says)]
+    assert "".join(cell["source"]) == f"{by_hand.NOT_RUN}{says}\n" * bool(says) + "1 / 0"

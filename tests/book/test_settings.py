@@ -40,7 +40,6 @@ def test_settings_are_said_as_sentences_say_them():
         "items_for_a_test_of_a_factor": "four",
         "low_example": "very poor or poor",
         "poor_turn": "poor or very poor",
-        "precise": "25%",
         "turns_after": "2 to 5",
         "turns_before": "three",
         "writers_of_a_term": "three",
@@ -54,7 +53,7 @@ def test_no_page_says_by_itself_which_levels_are_poor(page):
 
 
 @pytest.mark.parametrize(
-    "page", ["06-poor-turn", "12-disrupted", "14-words", "glossary", "explorer"], ids=lambda name: name
+    "page", ["06-poor-turn", "12-disrupted", "14-words", "how-to-read", "explorer"], ids=lambda name: name
 )
 def test_the_pages_of_poor_turns_read_the_setting(page):
     (path,) = (path for path in PAGES if path.stem == page)
@@ -68,9 +67,7 @@ def test_no_other_module_compares_with_the_level_itself():
         for path in (ROOT / "src" / "sense7").rglob("*.py")
         if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
     }
-    alternatives = {
-        f"findings/{name}.py" for name in ("disrupted/failures", "robustness/headlines", "robustness/specifications")
-    }
+    alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
     # The explorer hands the level on to its script, which marks poor turns.
     assert users == {"book/settings.py", "book/explorer.py", "findings/measures.py"} | alternatives
 
@@ -108,7 +105,7 @@ import json
 from sense7.book.settings import SETTINGS, setting
 from sense7.findings import measures
 from sense7.findings.poor_turn import definitions
-from sense7.findings.robustness import headlines
+from sense7.findings import robustness as headlines
 print(json.dumps({
     "poor_turn": setting("poor_turn"),
     "poor": measures.is_poor([1, 1.5, 2, 2.5]).tolist(),
@@ -141,7 +138,7 @@ def test_with_another_setting_code_and_sentences_change_together(very_poor_only)
     assert not re.search(r"at most 2|poor or very poor", " ".join(very_poor_only["docs"]))
 
 
-@pytest.mark.parametrize("page", ["06-poor-turn", "12-disrupted", "14-words", "glossary", "explorer"])
+@pytest.mark.parametrize("page", ["06-poor-turn", "12-disrupted", "14-words", "how-to-read", "explorer"])
 def test_with_another_setting_the_pages_say_very_poor_only(very_poor_only, page):
     (path,) = (path for path in PAGES if path.stem == page)
     said = ROLE.sub(lambda match: very_poor_only.get(match[1], match[0]), path.read_text("utf-8"))

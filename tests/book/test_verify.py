@@ -29,7 +29,7 @@ drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd")
 record.value("seed_of_a", seed, n=1, unit="things", method="counted")
 record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
 record.value("judges", len(list(pathlib.Path(predictions).glob("*.csv"))), n=1, unit="files", method="counted")
-s7.figures.histogram(drawn, name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
+s7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
 PREDICTIONS = "TaskId,IS_EMPATHY,ground-truth\n1,4,2\n"
 PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
 
@@ -95,14 +95,14 @@ def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
 def test_whatever_was_tampered_with_is_found(built, copy):
     change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
     change(copy / "ledger.json", '"verdict": "not comparable"', '"verdict": "reproduced"')
-    change(copy / "html" / "book" / "ledger.html", "<strong>not comparable</strong>", "<strong>reproduced</strong>")
+    change(copy / "html" / "book" / "ledger.html", ">can't be decided by these data<", ">passed by these data<")
     change_figure(copy / "html" / "notebooks" / "01-a.html")
     change_figure(copy / "notebooks" / "01-a.ipynb")
     comparison = verify_edition(Project(built.root, built.root), str(copy))
     assert found(comparison) == {
         ("recorded values", "01-a", "seed_of_a.estimate"),
         ("ledger", "counted", "verdict"),
-        ("ledger, as the page shows it", "counted", "verdict"),
+        ("ledger, as the page shows it", "counted", "rule"),
         ("figure data, as executed", "01-a", "drawn (1), line 2, column 2"),
         ("figure data, as the pages show them", "01-a", "drawn (1), line 2, column 2"),
     }

@@ -1,4 +1,4 @@
-"""The front page and the reading paths in a browser: filters by verdict, the way along a path, the weight of a page."""
+"""The front page and the reading paths in a browser: filters by mark, the way along a path, the weight of a page."""
 
 import pytest
 
@@ -10,31 +10,59 @@ def front(reader):
     return reader.open("book/index.html")
 
 
+@pytest.fixture
+def ledger(reader):
+    return reader.open("book/ledger.html")
+
+
 def rows(page):
     return page.locator(".sense7-ledger-picture > section li:visible")
 
 
-def test_a_verdict_filters_the_rows_by_keyboard_and_again_shows_all(front):
-    every = rows(front).count()
-    button = front.get_by_role("button", name="recovered")
+def test_tab_leads_to_the_skip_link_first_and_soon_to_the_article(front):
+    where = []
+    while len(where) < 10 and "article" not in where:
+        front.keyboard.press("Tab")
+        where.append(
+            front.evaluate(
+                "(node => node.closest('article') ? 'article' : node.closest('#pst-skip-link') ? 'skip' : 'other')"
+                "(document.activeElement)"
+            )
+        )
+    assert where[0] == "skip"
+    assert where[-1] == "article", where
+
+
+def test_every_target_of_the_front_page_is_24_pixels_high(front):
+    small = front.evaluate(
+        "[...document.querySelectorAll('a, button, summary')].filter(node => node.checkVisibility())"
+        ".map(node => [node.textContent.trim(), node.getBoundingClientRect().height])"
+        ".filter(([, height]) => 1 < height && height < 23.5)"
+    )
+    assert small == []
+
+
+def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(ledger):
+    every = rows(ledger).count()
+    button = ledger.get_by_role("button", name="not passed")
     button.focus()
-    front.keyboard.press("Enter")
+    ledger.keyboard.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
-    assert 0 < rows(front).count() < every
-    assert set(rows(front).evaluate_all("nodes => nodes.map(node => node.dataset.verdict)")) == {"recovered"}
-    front.keyboard.press("Enter")
-    assert rows(front).count() == every
-    front.get_by_role("button", name="missed").click()
-    front.get_by_role("button", name="all").click()
-    assert rows(front).count() == every
+    assert 0 < rows(ledger).count() < every
+    assert set(rows(ledger).evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-passed"}
+    ledger.keyboard.press("Enter")
+    assert rows(ledger).count() == every
+    ledger.get_by_role("button", name="decided").click()
+    ledger.get_by_role("button", name="all").click()
+    assert rows(ledger).count() == every
 
 
-def test_each_row_leads_to_the_cell_that_computed_it(front):
-    link = rows(front).first.locator("a")
+def test_each_row_leads_to_the_cell_that_computed_it(ledger):
+    link = rows(ledger).first.locator("a")
     target = link.evaluate("node => node.href")
     link.click()
-    front.wait_for_url(target)
-    assert front.evaluate("document.getElementById(location.hash.slice(1)) !== null")
+    ledger.wait_for_url(target)
+    assert ledger.evaluate("document.getElementById(location.hash.slice(1)) !== null")
 
 
 @pytest.mark.parametrize("path", ["five-minutes", "half-an-hour"])

@@ -93,7 +93,7 @@ def test_every_name_that_a_docstring_refers_to_exists():
 def test_the_check_finds_a_name_that_is_gone():
     module = importlib.import_module("sense7.loading")
     assert resolves("load", module)
-    assert resolves("sense7.estimators.kappa.weighted_kappa", module)
+    assert resolves("sense7.estimators.rater_agreement.weighted_kappa", module)
     assert not resolves("sense7.findings.agreement.gone", module)
     assert not resolves("gone", module)
 

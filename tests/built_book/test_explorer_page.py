@@ -90,7 +90,7 @@ def test_every_link_to_a_group_leads_to_conversations(edition, index):
                 assert names[name].index(value) in columns[name], file
     asked = {name for name, answer in zip(("importance", "desired"), index["answers"], strict=False) if answer[2]}
     assert {"condition", "topic", "label"} <= set(found)
-    assert found.keys() & {"importance", "desired"} == asked, "a question that was never asked has no groups"
+    assert found.keys() & {"importance", "desired"} <= asked, "a question that was never asked has no groups"
 
 
 def test_a_group_in_a_table_has_as_many_conversations_as_the_explorer_finds(edition, index):

@@ -129,7 +129,7 @@ def test_tuned_values_in_sentences_are_marked(synthetic):
         shown = [tag.get_text() for tag in synthetic.page(name).select(".sense7-value")]
         for key, said in zip(woven, shown, strict=True):
             whole = key.removesuffix(".estimate").removesuffix(".interval")
-            assert said.endswith("tuned)") is (whole in keys), f"{name}: {key}"
+            assert said.endswith("tuned)") is (whole in keys and name != "book/index"), f"{name}: {key}"
             marked += whole in keys
     assert marked >= 5
 

@@ -39,7 +39,7 @@ def test_the_line_has_the_key_or_begins_the_function(sources):
     [
         ("importance_cognitive", "findings.importance.importance_shares"),
         ("importance_smallest_total", "findings.importance.smallest_total"),
-        ("alpha_turn", "findings.reliability.alphas"),
+        ("alpha_turn", "findings.reliability"),
     ],
 )
 def test_known_keys_lead_where_they_are_computed(sources, key, function):

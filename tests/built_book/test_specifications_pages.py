@@ -4,19 +4,21 @@ import json
 
 import pytest
 
-from sense7.findings.robustness.headlines import HEADLINES
+from sense7.findings.robustness import HEADLINES
 from sense7.record import format_value
 
 PAGE = "notebooks/15-robustness"
 HEAVIEST = 1_500_000
 RECORDED = {
     "alpha": "alpha_turn",
-    "context_share": "context_share",
+    "context_share": "one_base_share_context",
     "continuity_contrast": "continuity_contrast_next_turn",
+    "condition_difference": "prompted_minus_best_other",
     "empathy_satisfaction": "empathy_satisfaction",
+    "expectation_loss": "expectation_loss",
     "judge_spearman": "judge_spearman",
     "kappa_affective": "kappa_affective",
-    "participants_share": "icc_participant",
+    "participants_share": "participant_share_beyond_condition_and_topic",
     "poor_turn_d": "poor_turn_d",
     "relational_applicability": "relational_applicability",
 }

@@ -11,8 +11,6 @@ from sense7.estimators import alpha as alpha_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_table
 from sense7.findings import measures
-from sense7.findings.reliability import alphas as alphas_module
-from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
 CLOSED_FORM = 1e-7
@@ -45,17 +43,6 @@ def tables(study):
     }
 
 
-def test_the_table_has_these_rows_with_their_keys(study, tables):
-    turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    table = alphas_module.alpha_table(turns, post, bootstrap)
-    keys = ["alpha_turn", "alpha_turn_listwise", "alpha_turn_without_relational", "alpha_post"]
-    assert table["key"].tolist() == keys
-    pd.testing.assert_frame_equal(table.drop(columns="key"), tables["participants"])
-    (feldt,) = alphas_module.alpha_taking_turns_as_independent(turns, bootstrap).to_dict("records")
-    assert feldt == tables["feldt"].iloc[0].to_dict() | {"key": "alpha_turn_feldt"}
-
-
 GOLDEN_NAMES = {
     "per turn, pairwise": "turn_pairwise",
     "per turn, listwise": "turn_listwise",
@@ -75,13 +62,6 @@ def test_feldt_limits_equal_those_of_r(tables, golden, row, name, limit):
     golden.check(
         f"alpha_feldt_{'lower' if limit == 'low' else 'upper'}_{name}", tables["feldt"].loc[row, limit], abs=CLOSED_FORM
     )
-
-
-@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
-def test_alpha_if_dropped_equals_that_of_psych_in_r(study, golden, dimension):
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    dropped = alphas_module.alpha_if_dropped(measures.turn_ratings(study), bootstrap)
-    golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
 
 
 def test_the_counts_beside_alpha_are_those_of_r(tables, golden):
@@ -143,52 +123,6 @@ def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_
     first, second = (alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many))
     assert first["low"] != second["low"]
     assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
-
-
-def test_a_dimension_that_was_never_rated_cannot_be_left_out():
-    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan], [3, 3, np.nan]])
-    dropped = alphas_module.alpha_if_dropped(ratings, ParticipantBootstrap(ratings.index, 100, 1))
-    row = dropped.loc["c"]
-    assert np.isnan(row["estimate"])
-    assert (row["n"], row["unit"], row["reason"]) == (0, "alpha", "never rated itself")
-
-
-def test_a_feldt_interval_needs_no_remark(tables):
-    assert set(tables["feldt"]["reason"]) == {""}
-
-
-def test_alpha_if_dropped_has_the_same_kind_of_interval(study):
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    ratings = measures.turn_ratings(study)
-    dropped = alphas_module.alpha_if_dropped(ratings, bootstrap)
-    assert dropped["method"].str.contains("t interval on the scale log(1 - alpha)", regex=False).all()
-    expected = alpha_module.alpha_row(ratings.drop(columns="Relational"), bootstrap)
-    assert dropped.loc["Relational", ["low", "high"]].tolist() == [expected["low"], expected["high"]]
-
-
-def test_resampling_frames_gives_the_interval_that_the_engine_gives(study, tables):
-    """An independent program: copy participants' rows, compute alpha with pandas, 2,000 times."""
-    turns = measures.turn_ratings(study)
-    groups = {who: frame.to_numpy() for who, frame in turns.groupby(level=0)}
-    generator = np.random.default_rng(11)
-    names = list(groups)
-    alphas = []
-    for _ in range(2000):
-        rows = np.concatenate([groups[names[code]] for code in generator.integers(len(names), size=len(names))])
-        alphas.append(alpha_by_pandas(pd.DataFrame(rows)))
-    low, high = np.quantile(alphas, [0.025, 0.975])
-    row = tables["percentile"].loc["per turn, pairwise"]
-    # The golden README: independent programs agree within 0.001.
-    assert row["low"] == pytest.approx(low, abs=0.001)
-    assert row["high"] == pytest.approx(high, abs=0.001)
-
-
-def test_over_turns_feldt_is_too_narrow_to_be_true(tables):
-    width = {
-        kind: table.loc["per turn, pairwise", "high"] - table.loc["per turn, pairwise", "low"]
-        for kind, table in tables.items()
-    }
-    assert width["participants"] > 3 * width["feldt"]
 
 
 def test_ieval_gives_its_known_answer(workbooks):

@@ -13,8 +13,9 @@ from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.estimators import cumulative_logit
-from sense7.findings.conditions import cumulative_logit_model, pairs
+from sense7.findings import conditions
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -40,9 +41,9 @@ def test_the_model_is_that_of_clm_in_r(study, golden):
 
 
 def test_odds_ratios_are_those_of_clm_in_r(study, golden):
-    table = cumulative_logit_model.odds_ratios(study)
+    table = conditions.odds_ratios(study, bootstrap_of(study))
     logs = {name: golden[f"clm_b_model{name}"] for name in CONDITIONS[1:]} | {CONDITIONS[0]: 0.0}
-    for first, second in pairs.condition_pairs(study).values():
+    for first, second in conditions.condition_pairs(study).values():
         expected = np.exp(logs[first] - logs[second])
         assert table.loc[f"{first} against {second}", "estimate"] == pytest.approx(expected, abs=1e-5)
 
@@ -146,9 +147,9 @@ def test_without_a_maximum_there_is_no_model():
 
 
 def test_ratios_of_pairs_fit_together(study):
-    table = cumulative_logit_model.odds_ratios(study, "Affective")
+    table = conditions.odds_ratios(study, bootstrap_of(study))
     value = lambda a, b: table.loc[f"{a} against {b}", "estimate"]  # noqa: E731
-    first, second, third, _ = pairs.ordered_conditions(study)
+    first, second, third, _ = conditions.ordered_conditions(study)
     assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
@@ -167,7 +168,7 @@ def test_the_order_that_was_planted_is_found():
     study = s7.load("synthetic")
     truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
     best = next(entry["value"] for entry in truth["planted"] if entry["key"] == "best_condition")
-    table = cumulative_logit_model.odds_ratios(study)
+    table = conditions.odds_ratios(study, bootstrap_of(study))
     own = table[table.index.str.startswith(f"{best} against")]
     assert len(own) == 3
     assert (own["low"] > 1).all()
@@ -177,8 +178,8 @@ DEGENERATE = {
     "as it is": ({}, None),
     "constant": ({"messages": {"EmpathyOverall": [None, "good"] * 8}}, "the ratings do not vary"),
     "one participant": ({"tasks": {"PID": "P1"}, "participants": None}, "there is one participant only"),
-    "one conversation": ({"conversations": 1}, pairs.ONE_CONDITION),
-    "no condition": ({"tasks": {"Model": [None] * 4}}, pairs.NO_CONDITION),
+    "one conversation": ({"conversations": 1}, conditions.ONE_CONDITION),
+    "no condition": ({"tasks": {"Model": [None] * 4}}, conditions.NO_CONDITION),
     "thirteen conditions": (
         {"conversations": 13, "tasks": {"Model": [f"m{number}" for number in range(13)]}},
         "13 conditions are too many to compare all pairs",
@@ -204,8 +205,7 @@ DEGENERATE = {
 @pytest.mark.parametrize(("changes", "reason"), DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reason):
     study = parse_sheets(minimal_sheets(**changes))
-    rating = cumulative_logit_model.main_turn_rating(study)
-    table = cumulative_logit_model.odds_ratios(study, rating)
+    table = conditions.odds_ratios(study, bootstrap_of(study))
     assert len(table)
     if reason:
         assert set(table["reason"]) == {reason}
@@ -215,13 +215,12 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes, reas
 
 
 def test_without_an_overall_rating_the_dimension_rated_most_often_is_compared(minimal_sheets):
-    assert cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets())) == "overall"
+    assert conditions.main_turn_rating(parse_sheets(minimal_sheets())) == "overall"
     only = dict.fromkeys((*DIMENSION_NAMES, "EmpathyOverall")) | {"Interest": [None, "good"] * 8}
-    assert cumulative_logit_model.main_turn_rating(parse_sheets(minimal_sheets(messages=only))) == "Interest"
+    assert conditions.main_turn_rating(parse_sheets(minimal_sheets(messages=only))) == "Interest"
 
 
 def test_keys_of_odds_ratios_begin_alike_and_are_of_their_pair(study):
-    keys = cumulative_logit_model.odds_ratios(study)["key"]
+    keys = conditions.odds_ratios(study, bootstrap_of(study))["key"]
     assert all(key.startswith("condition_odds_ratio_") for key in keys)
     assert len(set(keys)) == len(keys)
-    assert "key" not in cumulative_logit_model.odds_ratios(study, "Affective")

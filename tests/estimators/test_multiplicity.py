@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import holm
 
 
 def by_definition(p):

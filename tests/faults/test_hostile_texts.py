@@ -132,8 +132,7 @@ def test_figures_draw_any_names_without_a_warning():
         drawn = [
             figures.intervals(table, label="share (%)", **common),
             figures.intervals(three, label="share (%)", **common),
-            figures.counts_by_group(pd.Series(3, index=PAYLOADS), label="texts", **common),
-            figures.counts_by_two_groups(
+            figures.heat_map(
                 pd.DataFrame(1, index=pd.Index(PAYLOADS[:12]), columns=PAYLOADS[36:41]), label="texts", **common
             ),
         ]
@@ -206,6 +205,8 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
             "verdict": "not comparable",
             "tuned": False,
             "why": text,
+            "rule": {"mark": text, "why": text},
+            "check": {"mark": text},
         }
         for text in PAYLOADS
     ]

@@ -1,6 +1,5 @@
 """What all figures share: real text that stays as it is, two layouts of one drawing, names beside what they name."""
 
-import contextlib
 import itertools
 import re
 
@@ -16,9 +15,8 @@ from matplotlib.text import Text
 from sense7 import figures
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.figures import direct_labels, narrow, style
-from sense7.figures.style import Figure, new_axes, styled
-from sense7.figures.svg import INK
+from sense7.figures import style
+from sense7.figures.style import INK, Figure, new_axes, styled
 
 HOSTILE = [
     '0.123456 #010203 id="x" url(#y) href="#z"',
@@ -49,9 +47,11 @@ DRAWN = {
         label="a label of the axis that is longer than a phone",
         **COMMON,
     ),
-    "counts": lambda: figures.counts_by_group(pd.Series([3, 4, 1, 2, 5], index=HOSTILE), label="n", **COMMON),
+    "counts": lambda: figures.heat_map(pd.DataFrame({"n": [3, 4, 1, 2, 5]}, index=HOSTILE), label="n", **COMMON),
     "lines": lambda: lines(HOSTILE[:3]),
-    "panels": lambda: figures.metric_panels({"r": table_of(HOSTILE), "accuracy": table_of(HOSTILE)}, **COMMON),
+    "panels": lambda: figures.forest(
+        {"r": (table_of(HOSTILE), ()), "accuracy": (table_of(HOSTILE), ())}, beside=True, **COMMON
+    ),
     "shares": lambda: figures.stacked_shares(
         {"a": table_of(HOSTILE, "share"), "b": table_of(HOSTILE, "share")}, **COMMON
     ),
@@ -69,25 +69,6 @@ def pictures(figure):
 
 def squeezed(text):
     return re.sub(r"\s", "", text)
-
-
-def test_texts_laid_out_once_give_the_drawing_that_they_give_otherwise(monkeypatch):
-    original, asked = Text._get_layout, []
-
-    def layout(text, renderer):
-        asked.append(text.get_text())
-        return original(text, renderer)
-
-    monkeypatch.setattr(Text, "_get_layout", layout)
-    for make in DRAWN.values():
-        asked.clear()
-        once, few = make().html(), len(asked)
-        assert Text._get_layout is layout
-        with monkeypatch.context() as patch:
-            patch.setattr(style, "laid_out_once", contextlib.nullcontext)
-            asked.clear()
-            assert make().html() == once
-        assert few < len(asked) / 3
 
 
 def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):
@@ -136,50 +117,25 @@ def test_the_narrow_drawing_fits_a_phone_and_no_letter_is_smaller(figure):
     assert all(float(size) >= 10 for size in re.findall(r"font-size: ([\d.]+)px", str(pictures(figure)[1])))
 
 
-def test_after_both_are_drawn_the_drawing_is_the_wide_one(figure):
-    def state(drawing):
-        return [
-            tuple(drawing.get_size_inches()),
-            [text.get_text() for text in drawing.findobj(Text)],
-            [(legend.get_visible(), legend.get_in_layout()) for legend in drawing.legends],
-            [axes.get_subplotspec().get_geometry() for axes in drawing.axes],
-        ]
-
-    before = state(figure.drawing)
-    figure.html()
-    assert state(figure.drawing)[0] == before[0]
-    assert state(figure.drawing)[2:] == before[2:]
-    assert set(state(figure.drawing)[1]) >= {text for text in before[1] if text in HOSTILE}
-
-
-def test_panels_side_by_side_stand_below_each_other_on_a_phone():
+def test_panels_side_by_side_stand_below_each_other_on_a_phone_and_the_drawing_itself_stays():
     figure = DRAWN["panels"]()
-    with styled(), narrow.narrowed(figure.drawing):
-        figure._lay_out()
-        first, second = (axes.get_position() for axes in figure.drawing.axes)
-        assert first.y0 > second.y1
-        assert first.x0 == pytest.approx(second.x0)
+    figure.html()
     with styled():
-        figure._lay_out()
+        narrow = style._narrowed(figure.drawing)
+        style._lay_out(narrow)
+    first, second = (axes.get_position() for axes in narrow.axes)
+    assert first.y0 > second.y1
+    assert first.x0 == pytest.approx(second.x0)
     first, second = (axes.get_position() for axes in figure.drawing.axes)
     assert first.y0 == pytest.approx(second.y0)
     assert first.x1 < second.x0
-
-
-def test_a_drawing_that_serves_both_is_drawn_once():
-    with styled():
-        drawing, axes = new_axes(4, 3)
-        axes.plot([1, 2])
-    figure = Figure(drawing, "x", "a line", "n = 2.", pd.DataFrame({"y": [1, 2]}), fluid=True)
-    assert len(pictures(figure)) == 1
-    assert figure.html().startswith('<figure class="sense7-figure sense7-fluid"')
 
 
 # Names beside what they name
 
 
 def names_of(figure):
-    return [text for axes in figure.drawing.axes for text in axes.texts if isinstance(text, direct_labels._Name)]
+    return [text for axes in figure.drawing.axes for text in axes.texts if isinstance(text, style._Name)]
 
 
 def test_lines_are_named_where_they_end_and_there_is_no_legend():
@@ -226,7 +182,7 @@ def test_names_that_end_alike_do_not_cover_each_other():
 def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(wished):
     wished.sort()
     centres, sizes = (np.array(column) for column in zip(*wished, strict=True))
-    found = direct_labels._apart(centres, sizes, (0, 300))
+    found = style._apart(centres, sizes, (0, 300))
     low, high = found - sizes / 2, found + sizes / 2
     assert (low[1:] - high[:-1] >= -1e-6).all()
     assert low.min() >= -1e-6

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from helpers.studies import bootstrap_of
 from sense7.errors import UserError
-from sense7.estimators import kappa as kappa_module
+from sense7.estimators import rater_agreement as kappa_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import agreement
 from sense7.taxonomy import DIMENSION_NAMES

@@ -10,13 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.estimators import estimates, mixed, multiplicity
+from sense7.estimators import estimates, mixed
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import measures
-from sense7.findings.conditions import design as design_module
-from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import mixed_model
-from sense7.findings.conditions import pairs as pairs_module
+from sense7.findings import conditions, measures
 from sense7.simulate import Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import parse_sheets, read_workbook
@@ -39,9 +35,15 @@ def study(workbooks):
     return read_workbook(workbooks["reference"])
 
 
+def overall_ratings(study):
+    """Turns with an overall rating, as the reference takes them."""
+    turns = study.turns[study.turns["overall"].notna() & study.turns["condition"].notna()]
+    return turns.assign(y=turns["overall"].astype(float))
+
+
 @pytest.fixture(scope="module")
 def contrasts(study):
-    return mixed_model.mixed_contrasts(study, "overall", turns=True)
+    return conditions.mixed_contrasts(study, bootstrap_of(study), overall_ratings(study))
 
 
 PAIRS = [(a, b) for place, a in enumerate(CONDITIONS) for b in CONDITIONS[place + 1 :]]
@@ -80,7 +82,7 @@ def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
     names = ["gpt-4-emp", "gpt-4"]
     both = frame[frame["condition"].isin(names)]
     drawn = bootstrap.distribution(
-        lambda sums: sums[..., 0] / sums[..., 1], conditions_means._by_condition(both, names), both["participant"]
+        lambda sums: sums[..., 0] / sums[..., 1], conditions.sums_by_condition(both, names), both["participant"]
     )
     for weights, means in zip(bootstrap.weights(), drawn, strict=True):
         times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
@@ -91,20 +93,20 @@ def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
 
 def test_means_and_differences_are_those_of_the_conversations(study):
     frame = measures.conversation_ratings(study)
-    means = conditions_means.condition_means(study, bootstrap_of(study))
+    means = conditions.condition_means(study, bootstrap_of(study))
     expected = frame.groupby("condition")["ground_truth"].mean()
     np.testing.assert_allclose(means["estimate"], expected[means.index], atol=1e-12)
     assert means["n"].sum() == frame["ground_truth"].notna().sum()
-    row = conditions_means.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
+    row = conditions.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
     assert row["estimate"] == pytest.approx(expected["gpt-4-emp"] - expected["gpt-4"])
     assert row["low"] < row["estimate"] < row["high"]
-    prompted = conditions_means.prompted_minus_mean_of_others(study, bootstrap_of(study))
+    prompted = conditions.prompted_minus_mean_of_others(study, bootstrap_of(study))
     others = expected.drop("gpt-4-emp").mean()
     assert prompted.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
 
 
 def test_the_best_condition_is_named(study):
-    best = conditions_means.best_condition(study, bootstrap_of(study))
+    best = conditions.best_condition(study, bootstrap_of(study))
     means = measures.conversation_ratings(study).groupby("condition")["ground_truth"].mean()
     assert best["best"]["estimate"] == means.idxmax()
     assert best["best"]["n"] == best["share"]["n"] == measures.conversation_ratings(study)["ground_truth"].count()
@@ -121,14 +123,16 @@ def planted(seed, **changes):
 
 
 def test_the_smallest_difference_is_that_of_the_pairs(study, contrasts):
-    row = mixed_model.prompted_minus_best_other(study, contrasts, 0.95)
+    row = conditions.prompted_minus_best_other(study, bootstrap_of(study), overall_ratings(study))
     pairs = [name for name in contrasts.differences.index if name.startswith("gpt-4-emp minus")]
     table = contrasts.differences.loc[pairs]
     assert len(pairs) == 3
     assert row["estimate"] == table["estimate"].min()
     assert row["low"] == pytest.approx(table["low"].min(), abs=1e-12)
     # The upper limit has Bonferroni's: t at 1 - 0.05 / 6.
-    wide = contrasts.errors[pairs] * stats.t.ppf(1 - 0.05 / 6, contrasts.freedom[pairs])
+    wide = contrasts.pairs.loc[pairs, "standard error"] * stats.t.ppf(
+        1 - 0.05 / 6, contrasts.pairs.loc[pairs, "degrees of freedom"]
+    )
     assert row["high"] == pytest.approx((table["estimate"] + wide).min(), abs=1e-12)
     assert row["high"] >= table["high"].min()
     assert row["n"] == table["n"].iloc[0]
@@ -136,8 +140,8 @@ def test_the_smallest_difference_is_that_of_the_pairs(study, contrasts):
 
 def test_with_one_other_condition_it_is_that_difference(study):
     some = study.subset(conditions=["gpt-4-emp", "gpt-3.5"])
-    contrasts = mixed_model.mixed_contrasts(some)
-    row = mixed_model.prompted_minus_best_other(some, contrasts)
+    contrasts = conditions.mixed_contrasts(some, bootstrap_of(some))
+    row = conditions.prompted_minus_best_other(some, bootstrap_of(some))
     for name in ("estimate", "low", "high"):
         assert row[name] == pytest.approx(contrasts.differences[name].iloc[0], abs=1e-12)
 
@@ -148,36 +152,36 @@ def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
     rows, highest = [], []
     for seed in range(12):
         study = planted(seed, condition_desired_slopes=[0] * 4, **equal)
-        rows.append(mixed_model.prompted_minus_best_other(study, mixed_model.mixed_contrasts(study)))
-        highest.append(conditions_means.best_condition(study, bootstrap_of(study, 5))["best"]["estimate"])
+        rows.append(conditions.prompted_minus_best_other(study, bootstrap_of(study, 5)))
+        highest.append(conditions.best_condition(study, bootstrap_of(study, 5))["best"]["estimate"])
     assert sum(row["low"] > 0 for row in rows) <= 2  # of 12 at 2.5%
     assert 2 <= highest.count("model-a-empathy-prompt") <= 10
     clear = planted(1, condition_effects=[0, 0, 0, 0.8])
-    row = mixed_model.prompted_minus_best_other(clear, mixed_model.mixed_contrasts(clear))
+    row = conditions.prompted_minus_best_other(clear, bootstrap_of(clear, 5))
     assert 0 < row["low"] < row["estimate"] < row["high"]
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"tasks": {"Model": ["only"] * 4}}, pairs_module.ONE_CONDITION),
-        ({"tasks": {"Model": [None] * 4}}, pairs_module.NO_CONDITION),
+        ({"tasks": {"Model": ["only"] * 4}}, conditions.ONE_CONDITION),
+        ({"tasks": {"Model": [None] * 4}}, conditions.NO_CONDITION),
         ({}, "the ratings do not vary"),
     ],
 )
 def test_where_no_condition_can_beat_another_it_says_why(minimal_sheets, change, reason):
     study = parse_sheets(minimal_sheets(**change))
-    row = mixed_model.prompted_minus_best_other(study, mixed_model.mixed_contrasts(study))
+    row = conditions.prompted_minus_best_other(study, bootstrap_of(study, 5))
     assert np.isnan(row["estimate"])
     assert row["reason"] == reason
 
 
-def test_without_a_prompted_condition_there_is_no_smallest_difference(study, contrasts):
+def test_without_a_prompted_condition_there_is_no_smallest_difference(study):
     unknown = replace(study, prompted_condition=None, prompted_reason="no name says so")
-    row = mixed_model.prompted_minus_best_other(unknown, contrasts)
+    row = conditions.prompted_minus_best_other(unknown, bootstrap_of(study))
     assert row["reason"] == "which condition is prompted is not known: no name says so"
     absent = replace(study, prompted_condition="gpt-9")
-    row = mixed_model.prompted_minus_best_other(absent, contrasts)
+    row = conditions.prompted_minus_best_other(absent, bootstrap_of(study))
     assert row["reason"] == "no rated conversation in the prompted condition, or in any other"
 
 
@@ -197,7 +201,7 @@ def rated_by(minimal_sheets, levels):
 @pytest.mark.parametrize("people", [1, 4, 5])
 def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minimal_sheets, people):
     study = rated_by(minimal_sheets, {"prompted": [5] * people, "plain": [4] * people})
-    best = conditions_means.best_condition(study, bootstrap_of(study))
+    best = conditions.best_condition(study, bootstrap_of(study))
     assert best["best"]["estimate"] == "prompted"
     share = best["share"]
     if people < 5:
@@ -220,7 +224,7 @@ def test_a_share_of_resamples_needs_five_participants_as_an_interval_does(minima
 )
 def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, levels, name):
     study = rated_by(minimal_sheets, levels)
-    found = conditions_means.best_condition(study, bootstrap_of(study))
+    found = conditions.best_condition(study, bootstrap_of(study))
     assert found["best"]["estimate"] == name
     if name is None:
         assert found["best"]["reason"] == found["share"]["reason"] == "several conditions have the same highest mean"
@@ -232,21 +236,21 @@ def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
     plain = study.turns["conversation"].isin(study.conversations.loc[conversations, "conversation"])
     study.turns.loc[plain, list(DIMENSION_NAMES)] *= 1 + 2e-16
     study.turns.loc[plain, list(DIMENSION_NAMES)] += 1e-15
-    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
+    best = conditions.best_condition(study, bootstrap_of(study))["best"]
     assert (best["estimate"], best["reason"]) == (None, "several conditions have the same highest mean")
 
 
 def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
-    assert design_module.condition_design(study).kind == "within participants"
-    assert design_module.condition_design(study).n == study.conversations["participant"].nunique()
+    assert conditions.condition_design(study).kind == "within participants"
+    assert conditions.condition_design(study).n == study.conversations["participant"].nunique()
     lend = read_workbook(workbooks["lend_an_ear"])
-    assert design_module.condition_design(lend).kind == "one condition"
-    assert design_module.condition_design(lend).n == lend.conversations["participant"].nunique()
+    assert conditions.condition_design(lend).kind == "one condition"
+    assert conditions.condition_design(lend).n == lend.conversations["participant"].nunique()
     people = [f"P{number // 2}" for number in range(8)]
 
     def kind(models, pids=people):
         sheets = minimal_sheets(conversations=8, participants=8, tasks={"PID": pids, "Model": models})
-        return design_module.condition_design(parse_sheets(sheets)).kind
+        return conditions.condition_design(parse_sheets(sheets)).kind
 
     assert kind(["a", "a", "b", "b"] * 2) == "between participants"
     assert kind(["a", "b"] * 4) == "within participants"
@@ -257,38 +261,38 @@ def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
 def test_without_a_condition_everything_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(tasks={"Model": [None] * 4}))
     bootstrap = bootstrap_of(study)
-    assert design_module.condition_design(study).kind == "no condition"
+    assert conditions.condition_design(study).kind == "no condition"
     for table in (
-        conditions_means.condition_means(study, bootstrap),
-        conditions_means.condition_differences(study, bootstrap),
-        conditions_means.prompted_minus_mean_of_others(study, bootstrap),
+        conditions.condition_means(study, bootstrap),
+        conditions.condition_differences(study, bootstrap),
+        conditions.prompted_minus_mean_of_others(study, bootstrap),
     ):
         assert table["estimate"].isna().all()
-        assert set(table["reason"]) == {pairs_module.NO_CONDITION}
-    assert mixed_model.mixed_contrasts(study).reason == pairs_module.NO_CONDITION
-    assert conditions_means.best_condition(study, bootstrap)["best"]["reason"] == pairs_module.NO_CONDITION
+        assert set(table["reason"]) == {conditions.NO_CONDITION}
+    assert conditions.mixed_contrasts(study, bootstrap_of(study)).reason == conditions.NO_CONDITION
+    assert conditions.best_condition(study, bootstrap)["best"]["reason"] == conditions.NO_CONDITION
 
 
 def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     study = parse_sheets(minimal_sheets(tasks={"Model": ["only"] * 4}))
     bootstrap = bootstrap_of(study)
-    assert conditions_means.condition_means(study, bootstrap).loc["only", "estimate"] > 4
-    assert conditions_means.condition_differences(study, bootstrap)["reason"].tolist() == [pairs_module.ONE_CONDITION]
-    contrasts = mixed_model.mixed_contrasts(study)
-    assert contrasts.reason == pairs_module.ONE_CONDITION
-    assert set(contrasts.overall["reason"]) == {pairs_module.ONE_CONDITION}
+    assert conditions.condition_means(study, bootstrap).loc["only", "estimate"] > 4
+    assert conditions.condition_differences(study, bootstrap)["reason"].tolist() == [conditions.ONE_CONDITION]
+    contrasts = conditions.mixed_contrasts(study, bootstrap)
+    assert contrasts.reason == conditions.ONE_CONDITION
+    assert set(contrasts.overall["reason"]) == {conditions.ONE_CONDITION}
     assert list(contrasts.overall.index) == ["F test"]
-    best = conditions_means.best_condition(study, bootstrap)["best"]
-    assert (best["estimate"], best["n"], best["reason"]) == (None, 4, pairs_module.ONE_CONDITION)
+    best = conditions.best_condition(study, bootstrap)["best"]
+    assert (best["estimate"], best["n"], best["reason"]) == (None, 4, conditions.ONE_CONDITION)
 
 
 def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
     study = parse_sheets(minimal_sheets())
-    row = conditions_means.condition_differences(study, bootstrap_of(study), standardized=True).iloc[0]
+    row = conditions.condition_differences(study, bootstrap_of(study), standardized=True).iloc[0]
     assert np.isnan(row["estimate"])
     assert row["reason"]
-    assert mixed_model.mixed_contrasts(study).reason == "the ratings do not vary"
-    best = conditions_means.best_condition(study, bootstrap_of(study))["best"]
+    assert conditions.mixed_contrasts(study, bootstrap_of(study)).reason == "the ratings do not vary"
+    best = conditions.best_condition(study, bootstrap_of(study))["best"]
     assert best["reason"] == "several conditions have the same highest mean"
     assert (best["estimate"], best["n"], best["unit"]) == (None, 4, "condition")
 
@@ -300,16 +304,16 @@ def test_few_conversations_give_reasons(minimal_sheets, conversations):
     messages = dict.fromkeys(names, ratings[: 4 * conversations])
     study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))
     bootstrap = bootstrap_of(study)
-    found = mixed_model.mixed_contrasts(study)
+    found = conditions.mixed_contrasts(study, bootstrap)
     assert found.reason or np.isfinite(found.differences["estimate"]).all()
-    table = conditions_means.condition_differences(study, bootstrap)
+    table = conditions.condition_differences(study, bootstrap)
     assert ((table["reason"] != "") | table["estimate"].notna()).all()
 
 
 def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
     names = ["a`b", "a<b", "$x$", 'say "hi"']
     study = parse_sheets(minimal_sheets(tasks={"Model": names}))
-    keys = conditions_means.condition_differences(study, bootstrap_of(study), standardized=True)["key"]
+    keys = conditions.condition_differences(study, bootstrap_of(study), standardized=True)["key"]
     assert len(set(keys)) == 6
     assert not set("`<>$\" '") & set("".join(keys))
 
@@ -328,7 +332,7 @@ def test_a_p_value_that_is_missing_is_shown_as_nothing():
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_between_p_and_bonferroni(p):
     p = np.array(p)
-    adjusted = multiplicity.holm(p)
+    adjusted = estimates.holm(p)
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()

@@ -13,11 +13,7 @@ import statsmodels.api as sm
 import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares, within
-from sense7.findings.context import frame as frame_module
-from sense7.findings.context import gap as gap_module
-from sense7.findings.context import means as context_means
-from sense7.findings.context import shares as shares_module
-from sense7.findings.context import slopes as slopes_module
+from sense7.findings import context
 from sense7.workbook import parse_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,12 +44,12 @@ def every_table(study):
     """All tables that the page shows."""
     bootstrap = bootstrap_of(study, 100)
     return [
-        context_means.own_topic_means(study, bootstrap),
-        slopes_module.context_slopes(study, bootstrap),
-        shares_module.context_shares(study, bootstrap),
-        gap_module.expected_experienced_gap(study, bootstrap),
-        gap_module.gap_by_topic(study, bootstrap),
-        gap_module.gap_differs_by_topic(study, bootstrap),
+        context.own_topic_means(study, bootstrap),
+        context.context_slopes(study, bootstrap),
+        context.context_shares(study, bootstrap),
+        context.expected_experienced_gap(study, bootstrap),
+        context.gap_by_topic(study, bootstrap),
+        context.gap_differs_by_topic(study, bootstrap),
     ]
 
 
@@ -91,9 +87,9 @@ def test_a_coefficient_that_nothing_identifies_is_missing_and_the_others_stay():
 
 
 def test_own_topic_means_are_plain_means_of_what_is_left_of_the_participants_mean(study):
-    frame = frame_module.context_frame(study)
+    frame = context.context_frame(study)
     own = frame["y"] - frame.groupby("participant")["y"].transform("mean")
-    table = context_means.own_topic_means(study, bootstrap_of(study))
+    table = context.own_topic_means(study, bootstrap_of(study))
     np.testing.assert_allclose(table["estimate"], own.groupby(frame["topic"]).mean()[table.index], atol=1e-12)
     assert table["n"].tolist() == frame["topic"].value_counts()[table.index].tolist()
 
@@ -104,8 +100,8 @@ def with_participants(frame, columns):
 
 
 def test_slopes_within_participants_equal_a_model_with_an_indicator_of_each(study):
-    frame = frame_module.context_frame(study)
-    table = slopes_module.context_slopes(study, bootstrap_of(study))["estimate"]
+    frame = context.context_frame(study)
+    table = context.context_slopes(study, bootstrap_of(study))["estimate"]
     within = with_participants(frame, frame[["importance", "desired_empathy"]]).params
     prompted = frame["condition"] == study.prompted_condition
     columns = pd.DataFrame(
@@ -122,11 +118,11 @@ def test_slopes_within_participants_equal_a_model_with_an_indicator_of_each(stud
 
 
 def test_the_share_is_the_adjusted_one_of_that_model(study):
-    frame = frame_module.context_frame(study)
+    frame = context.context_frame(study)
     topics = pd.get_dummies(frame["topic"], drop_first=True, dtype=float)
     columns = pd.concat([frame[["importance", "desired_empathy"]], topics], axis=1)
     fit, null = with_participants(frame, columns), with_participants(frame, columns[[]])
-    row = shares_module.context_shares(study, bootstrap_of(study)).iloc[0]
+    row = context.context_shares(study, bootstrap_of(study)).iloc[0]
     expected = 1 - (fit.ssr / fit.df_resid) / (null.ssr / null.df_resid)
     assert row["estimate"] == pytest.approx(expected, abs=1e-8)
     assert row["low"] < row["estimate"] < row["high"]
@@ -136,7 +132,7 @@ def copied_out(study, generator):
     """The study with participants drawn and copied, and how often each was taken."""
     names = sorted(study.conversations["participant"].unique())
     times = np.bincount(generator.integers(len(names), size=len(names)), minlength=len(names))
-    frame = frame_module.context_frame(study)
+    frame = context.context_frame(study)
     parts = [
         frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
         for name, count in zip(names, times, strict=True)
@@ -147,7 +143,7 @@ def copied_out(study, generator):
 
 def test_resampling_by_weights_is_that_of_the_rows_copied_out(study):
     copies, times = copied_out(study, np.random.default_rng(4))
-    frame = frame_module.context_frame(study)
+    frame = context.context_frame(study)
     weights = frame["participant"].map(times).to_numpy(dtype=float)
     steps = ["importance", "desired_empathy", "y"]
     z, copied = (within(one[steps].to_numpy(dtype=float), one["participant"]) for one in (frame, copies))
@@ -158,7 +154,7 @@ def test_resampling_by_weights_is_that_of_the_rows_copied_out(study):
 def permuted(y, topics, draws=400):
     people = pd.Series(np.repeat(np.arange(10), 4))
     frame = pd.DataFrame({"participant": people, "topic": topics, "y": y})
-    return gap_module.permutation_row(frame, ParticipantBootstrap(people, draws=draws, seed=2))
+    return context.permutation_row(frame, ParticipantBootstrap(people, draws=draws, seed=2))
 
 
 def test_a_permutation_finds_what_is_there_and_nothing_else():
@@ -181,13 +177,13 @@ def test_null_topics_give_p_values_that_are_evenly_spread():
 
 def test_what_was_planted_is_found(study, planted):
     bootstrap = bootstrap_of(study, 2000)
-    gap = gap_module.expected_experienced_gap(study, bootstrap).iloc[0]
+    gap = context.expected_experienced_gap(study, bootstrap).iloc[0]
     assert gap["low"] <= planted["expected_experienced_gap"] <= gap["high"]
-    slopes = slopes_module.context_slopes(study, bootstrap)
+    slopes = context.context_slopes(study, bootstrap)
     assert slopes.loc["importance", "low"] > 0
     assert slopes.loc["desired empathy", "high"] < 0
     assert slopes["low"].iloc[2] > 0
-    assert shares_module.context_shares(study, bootstrap)["low"].iloc[0] > 0
+    assert context.context_shares(study, bootstrap)["low"].iloc[0] > 0
 
 
 # Expected and experienced
@@ -196,7 +192,7 @@ def test_what_was_planted_is_found(study, planted):
 def test_the_gap_by_hand(minimal_sheets):
     post = {f"PostTaskEmpathy_{name}": [1.0, 1.0, 5.0, 5.0] for name in ("Affective", "Cognitive")}
     study = parse_sheets(minimal_sheets(tasks=post | {"PreTaskDesiredEmpathy": [3.0, 2.0, 2.0, 3.0]}))
-    frame = gap_module.expected_and_experienced(study)
+    frame = context.expected_and_experienced(study)
     experienced = (2 * np.array([1, 1, 5, 5]) + 5 * 4) / 7  # the other five are rated good
     np.testing.assert_allclose(frame["experienced"], experienced)
     np.testing.assert_allclose(frame["gap"], (experienced - 1) / 4 - [1, 0.5, 0.5, 1])
@@ -214,13 +210,13 @@ def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(st
     other = replace(study, conversations=conversations.assign(**curved, desired_empathy=desired))
     shifted = replace(study, conversations=conversations.assign(desired_empathy=conversations["desired_empathy"] + 3))
     tests = {
-        name: gap_module.gap_differs_by_topic(each, bootstrap_of(each, 300))["estimate"]
+        name: context.gap_differs_by_topic(each, bootstrap_of(each, 300))["estimate"]
         for name, each in {"plain": plain, "other": other, "shifted": shifted}.items()
     }
-    assert tests["other"][gap_module.RANKS] == tests["plain"][gap_module.RANKS]
-    assert tests["other"][gap_module.SCALE] != tests["plain"][gap_module.SCALE]
-    assert tests["shifted"][gap_module.SCALE] == pytest.approx(tests["plain"][gap_module.SCALE])
-    gaps = [gap_module.expected_experienced_gap(each, bootstrap_of(each)).iloc[0] for each in (plain, shifted)]
+    assert tests["other"][context.RANKS] == tests["plain"][context.RANKS]
+    assert tests["other"][context.SCALE] != tests["plain"][context.SCALE]
+    assert tests["shifted"][context.SCALE] == pytest.approx(tests["plain"][context.SCALE])
+    gaps = [context.expected_experienced_gap(each, bootstrap_of(each)).iloc[0] for each in (plain, shifted)]
     assert gaps[0]["low"] > 0 > gaps[1]["high"]
 
 
@@ -231,20 +227,20 @@ def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
     for _ in range(60):
         topics = generator.permutation(study.conversations["topic"])
         without = replace(study, conversations=study.conversations.assign(topic=topics))
-        found.append(gap_module.gap_differs_by_topic(without, bootstrap_of(without))["estimate"].iloc[-1])
+        found.append(context.gap_differs_by_topic(without, bootstrap_of(without))["estimate"].iloc[-1])
     assert np.mean(np.array(found) <= 0.05) <= 0.15  # five in a hundred, as far as sixty studies can tell
     assert 0.3 < np.median(found) < 0.7
     moved = study.conversations.copy()
     for topic, step in zip(moved["topic"].unique(), (1, -1), strict=False):
         moved.loc[moved["topic"] == topic, post] = (moved.loc[moved["topic"] == topic, post] + step).clip(1, 5)
     differing = replace(study, conversations=moved)
-    assert gap_module.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001
+    assert context.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001
 
 
 def test_the_gaps_of_the_topics_add_up_to_that_of_all(study):
     bootstrap = bootstrap_of(study)
-    table = gap_module.gap_by_topic(study, bootstrap)
-    gap = gap_module.expected_experienced_gap(study, bootstrap).iloc[0]
+    table = context.gap_by_topic(study, bootstrap)
+    gap = context.expected_experienced_gap(study, bootstrap).iloc[0]
     assert np.average(table["estimate"], weights=table["n"]) == pytest.approx(gap["estimate"])
 
 
@@ -268,17 +264,17 @@ def test_every_data_set_gives_estimates_or_reasons(workbooks, file):
 
 def test_a_context_that_does_not_vary_says_so(workbooks):
     study = read(workbooks["reference"])
-    slopes = slopes_module.context_slopes(study, bootstrap_of(study))
+    slopes = context.context_slopes(study, bootstrap_of(study))
     assert slopes.loc["importance", "reason"] == "importance is the same in every conversation"
     assert slopes.loc["importance", "n"] == 0
 
 
 def test_a_context_that_was_never_given_says_so(workbooks):
     study = read(workbooks["ieval"])
-    slopes = slopes_module.context_slopes(study, bootstrap_of(study))
+    slopes = context.context_slopes(study, bootstrap_of(study))
     assert slopes.loc["importance", "reason"] == "importance was not given in this data set"
-    assert np.isfinite(shares_module.context_shares(study, bootstrap_of(study))["estimate"].iloc[0])
-    reasons = set(gap_module.expected_experienced_gap(study, bootstrap_of(study))["reason"])
+    assert np.isfinite(context.context_shares(study, bootstrap_of(study))["estimate"].iloc[0])
+    reasons = set(context.expected_experienced_gap(study, bootstrap_of(study))["reason"])
     assert reasons == {"desired empathy was not given in this data set"}
 
 
@@ -308,50 +304,26 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
     for table in every_table(study):
         sound(table)
     if changes.get("tasks", {}).get("PID") == "P1":
-        slopes = slopes_module.context_slopes(study, bootstrap_of(study))
+        slopes = context.context_slopes(study, bootstrap_of(study))
         assert slopes["low"].isna().all()
 
 
 def test_nothing_rated_gives_reasons(minimal_sheets):
     silent = dict.fromkeys(("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"))
     study = parse_sheets(minimal_sheets(messages=silent))
-    slopes = slopes_module.context_slopes(study, bootstrap_of(study))
+    slopes = context.context_slopes(study, bootstrap_of(study))
     assert set(slopes["reason"]) == {"no conversation has ground truth in this data set"}
     for table in every_table(study):
         sound(table)
 
 
 def test_keys_never_hold_names_of_the_workbook(study):
-    topics = context_means.own_topic_means(study, bootstrap_of(study))
+    topics = context.own_topic_means(study, bootstrap_of(study))
     assert topics["key"].tolist() == [f"topic_mean_own_{number}" for number in range(1, 9)]
 
 
 def test_without_topics_the_one_row_is_no_topic(minimal_sheets):
     study = parse_sheets(minimal_sheets(tasks={"PreTaskChoice": None}))
-    table = gap_module.gap_by_topic(study, bootstrap_of(study))
-    assert (table.index.name, list(table.index)) == ("topic", [context_means.NOT_GIVEN])
+    table = context.gap_by_topic(study, bootstrap_of(study))
+    assert (table.index.name, list(table.index)) == ("topic", [context.NOT_GIVEN])
     assert table["reason"].tolist() == ["topic was not given in this data set"]
-
-
-def test_the_map_of_topics_and_conditions_is_that_of_plain_means(study):
-    """Each cell against the conversations picked out for it."""
-    frame = frame_module.context_frame(study)
-    table = context_means.topic_by_condition(study)
-    assert len(table) == frame["topic"].nunique() * frame["condition"].nunique()
-    for row in table.itertuples():
-        own = frame.loc[(frame["topic"] == row.topic) & (frame["condition"] == row.condition), "y"].tolist()
-        assert row.n == len(own)
-        assert row.mean == pytest.approx(sum(own) / len(own))
-
-
-def test_a_cell_of_few_participants_has_no_mean(study):
-    """However many conversations they had."""
-    people = study.conversations["participant"].unique()[:4]
-    few = study.subset(participants=list(people))
-    table = context_means.topic_by_condition(few)
-    assert table["mean"].isna().all()
-    assert table["n"].sum() == len(frame_module.context_frame(few))
-
-
-def test_without_topics_there_is_no_map(study):
-    assert context_means.topic_by_condition(replace(study, conversations=study.conversations.assign(topic=None))).empty

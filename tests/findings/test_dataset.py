@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from helpers.studies import bootstrap_of
 from sense7 import tables
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.charts import counts_by_two_groups, distributions
+from sense7.figures import distributions, heat_map
 from sense7.findings import dataset
 from sense7.findings.ground_truth import ground_truth
 from sense7.record import Recorder, read_values
@@ -302,70 +302,6 @@ def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
     assert gone.others.empty
 
 
-# Figures
-
-
-@pytest.mark.parametrize(
-    "values",
-    [[3.0], [3.0] * 9, [0.0] * 4, [1.0, 2.0], [*range(40)], [1.0, 1.0, 1.0, 5000.0], [0.0, 0.5, 90.0, 0.1]],
-)
-def test_distributions_are_drawn_of_whatever_there_is(values):
-    frame = quantity_of(values).frame
-    figure = distributions({"words": frame, "nothing": frame[:0]}, name="x", label="length", caption="n = 1")
-    assert f"words: a: median {np.median(values):g}, quartiles" in figure.alt
-    assert figure.data["n"].tolist() == [len(values)]
-    assert figure.data["median"].tolist() == [np.median(values)]
-    axes = figure.drawing.axes
-    assert len(axes) == 1, "what has no value has no panel"
-    tail = bool(max(values) > 20 * np.median(values) > 0)
-    assert (axes[0].get_xscale() == "symlog") is tail
-    assert ("logarithmic" in axes[0].get_xlabel()) is tail
-    assert figure.svg().count("<svg") == 1
-
-
-def test_a_heat_map_has_its_numbers_and_keeps_them_readable():
-    counts = pd.DataFrame([[0, 1200, 7], [600, 900, 30]], index=["work", "home"], columns=["a", "b", "c"])
-    figure = counts_by_two_groups(counts, name="x", label="conversations", caption="n = 2,737")
-    axes = figure.drawing.axes[0]
-    assert [text.get_text() for text in axes.texts] == ["0", "1,200", "7", "600", "900", "30"]
-    assert "work: a 0, b 1,200, c 7; home: a 600" in figure.alt
-    cells = [colour[:3] for colour in axes.collections[0].get_facecolors()]
-    for text, cell in zip(axes.texts, cells, strict=True):
-        assert contrast(text.get_color(), cell) >= 4.5
-
-
-def contrast(ink, ground):
-    """Contrast of two colours as WCAG 2 defines it."""
-    ink = [int(ink[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    light = [
-        sum(
-            part * (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4)
-            for part, value in zip((0.2126, 0.7152, 0.0722), colour, strict=True)
-        )
-        for colour in (ink, ground)
-    ]
-    return (max(light) + 0.05) / (min(light) + 0.05)
-
-
-def drawn(names):
-    frame = pd.DataFrame({"participant": "P1", "condition": names * 3, "value": range(3 * len(names))})
-    counts = pd.DataFrame(np.arange(9).reshape(3, 3), index=names, columns=names)
-    return [
-        distributions(dict.fromkeys(names, frame), name="x", label="length", caption="n = 9"),
-        counts_by_two_groups(counts, name="x", label="conversations", caption="n = 36"),
-    ]
-
-
-def test_names_from_the_data_are_text_and_equal_data_give_equal_figures():
-    for first, second in zip(drawn(HOSTILE), drawn(HOSTILE), strict=True):
-        assert first.html() == second.html()
-        page = BeautifulSoup(first.html(), "html.parser")
-        assert not page.find_all("script")
-        assert page.select_one("svg[role=img]")["aria-label"] == first.alt
-        assert "currentColor" in first.html()
-        assert "#010203" not in first.html()
-
-
 # Where there is nothing
 
 
@@ -381,7 +317,7 @@ def everything(study):
     people = dataset.characteristics(study)
     for table in (people.numbers, people.groups, people.others, topics):
         shown.append(tables.plain(table, "c", empty=people.reason or "none"))
-    shown.append(counts_by_two_groups(topics, name="x", label="topics", caption="c"))
+    shown.append(heat_map(topics, name="x", label="topics", caption="c"))
     return shown
 
 

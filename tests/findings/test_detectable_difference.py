@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings.conditions import means as conditions_means
+from sense7.findings import conditions, robustness
 from sense7.findings.poor_turn import definitions
-from sense7.findings.robustness import detectable_difference
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
+
+FIVE = ParticipantBootstrap(list("abcde"), draws=100, seed=1)
 
 
 def bootstrap_of(study, draws=200):
@@ -29,27 +29,16 @@ def table_of(estimate, low, high, reason=""):
 
 
 def test_it_is_the_textbook_multiple_of_the_standard_error():
-    detectable = detectable_difference.smallest_detectable(
-        table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054)
-    )
+    detectable = robustness.smallest_detectable(table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054), FIVE)
     assert detectable.loc["difference", "estimate"] == pytest.approx(1.959963985 + 0.841621234, abs=1e-8)
     assert detectable.loc["difference", "unit"] == "levels"
-
-
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-def test_it_does_not_depend_on_the_confidence_of_the_intervals(confidence):
-    reach = stats.norm.ppf((1 + confidence) / 2) * 0.1
-    detectable = detectable_difference.smallest_detectable(
-        table_of(0.5, 0.5 - reach, 0.5 + reach), confidence=confidence
-    )
-    assert detectable.loc["difference", "estimate"] == pytest.approx(0.2801585, abs=1e-6)
 
 
 def test_a_test_sees_such_a_difference_as_often_as_its_power():
     generator = np.random.default_rng(1)
     error = 1 / np.sqrt(50)
     reach = 1.959963984540054 * error
-    size = detectable_difference.smallest_detectable(table_of(0.0, -reach, reach)).loc["difference", "estimate"]
+    size = robustness.smallest_detectable(table_of(0.0, -reach, reach), FIVE).loc["difference", "estimate"]
     means = generator.normal(size, 1, size=(20_000, 50)).mean(axis=1)
     assert (np.abs(means) > reach).mean() == pytest.approx(0.8, abs=0.01)
 
@@ -63,16 +52,16 @@ def test_a_test_sees_such_a_difference_as_often_as_its_power():
     ],
 )
 def test_without_an_interval_it_says_why(table, reason):
-    row = detectable_difference.smallest_detectable(table).loc["difference"]
+    row = robustness.smallest_detectable(table, FIVE).loc["difference"]
     assert np.isnan(row["estimate"])
     assert row["reason"] == reason
 
 
 def test_the_headlines_are_those_of_their_pages(study):
     bootstrap = bootstrap_of(study)
-    table = detectable_difference.headline_estimates(study, bootstrap)
-    assert list(table.index) == list(detectable_difference._DETECTABLE)
-    pairs = conditions_means.condition_differences(study, bootstrap)["estimate"].abs()
+    table = robustness.headline_estimates(study, bootstrap)
+    assert list(table.index) == ["best minus worst condition", "poor turn, Cohen's d"]
+    pairs = conditions.condition_differences(study, bootstrap)["estimate"].abs()
     expected = [
         pairs.max(),
         definitions.poor_turn_effects(study, bootstrap)["estimate"].iloc[0],
@@ -97,9 +86,8 @@ def test_the_headlines_are_those_of_their_pages(study):
 )
 def test_what_cannot_be_computed_says_why(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
-    table = detectable_difference.smallest_detectable(
-        detectable_difference.headline_estimates(study, bootstrap_of(study, 20))
-    )
+    bootstrap = bootstrap_of(study, 20)
+    table = robustness.smallest_detectable(robustness.headline_estimates(study, bootstrap), bootstrap)
     unknown = table["estimate"].isna()
     assert (table.loc[unknown, "reason"] != "").all()
     assert unknown.all()  # so few participants have no interval

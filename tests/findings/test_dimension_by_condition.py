@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.conditions import profile as profiles
+from sense7.findings import conditions
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -42,7 +42,7 @@ def study_of(seed, interaction=0.0, level=0.0, people=40):
 
 def test_deviations_are_those_by_hand():
     study = study_of(1, interaction=0.5)
-    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
     means = study.turns.groupby("condition")[SEVEN].mean()
     profile = means - means.mean()
     deviation = profile.sub(profile.mean(axis=1), axis=0)
@@ -62,7 +62,7 @@ def test_deviations_are_those_by_hand():
 def test_the_p_value_is_that_of_resampled_rows(draws):
     study = study_of(4)
     bootstrap = bootstrap_of(study, draws)
-    found = profiles.dimension_by_condition(study, bootstrap).test.loc["interaction"]
+    found = conditions.dimension_by_condition(study, bootstrap).test.loc["interaction"]
 
     def deviations(turns):
         means = turns.groupby("condition")[SEVEN].mean()
@@ -82,7 +82,7 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
 
 def p_value(seed, **planted):
     study = study_of(seed, **planted)
-    return profiles.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
+    return conditions.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
 
 
 def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
@@ -97,7 +97,7 @@ def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
 def test_only_conversations_with_every_dimension_count():
     study = study_of(2)
     study.turns.loc[study.turns["condition"].eq("first") & (study.turns.index < 30), "Relational"] = np.nan
-    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
     assert found.deviations.loc["Affective, first", "n"] == 30
     assert found.test.loc["interaction", "n"] == 110
     means = study.turns.dropna(subset=SEVEN).groupby("condition")[SEVEN].mean()
@@ -109,7 +109,7 @@ def test_only_conversations_with_every_dimension_count():
 def test_a_dimension_that_nobody_rated_is_left_out():
     study = study_of(2)
     study.turns["Relational"] = np.nan
-    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
     assert not found.deviations.index.str.startswith("Relational").any()
     assert found.test.loc["interaction", "n"] == 120
 
@@ -125,7 +125,7 @@ def test_a_dimension_that_nobody_rated_is_left_out():
 )
 def test_where_there_is_nothing_to_compare_it_says_why(minimal_sheets, changes, reason):
     study = parse_sheets(minimal_sheets(**changes))
-    found = profiles.dimension_by_condition(study, bootstrap_of(study, 20))
+    found = conditions.dimension_by_condition(study, bootstrap_of(study, 20))
     assert found.test["estimate"].isna().all()
     assert found.test["reason"].str.startswith(reason).all()
     assert found.deviations.empty
@@ -137,15 +137,15 @@ def test_without_differences_between_dimensions_there_is_no_test():
     study = study_of(3)
     for name in SEVEN[1:]:
         study.turns[name] = study.turns["Affective"]
-    found = profiles.dimension_by_condition(study, bootstrap_of(study))
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
     assert found.test.loc["interaction", "reason"] == "no test: a deviation is the same in every resample"
 
 
 def test_few_participants_have_no_test():
     study = study_of(3, people=6)
     some = study.subset(participants=["P0", "P1", "P2", "P3"])
-    found = profiles.dimension_by_condition(study, bootstrap_of(study)).test.loc["interaction"]
+    found = conditions.dimension_by_condition(study, bootstrap_of(study)).test.loc["interaction"]
     assert np.isfinite(found["estimate"])
-    few = profiles.dimension_by_condition(some, bootstrap_of(some)).test.loc["interaction"]
+    few = conditions.dimension_by_condition(some, bootstrap_of(some)).test.loc["interaction"]
     assert np.isnan(few["estimate"])
     assert few["reason"]

@@ -22,7 +22,7 @@ import sense7.judge
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.measures import turn_ratings
-from sense7.findings.robustness.headlines import IN_STUDIES, multiverse
+from sense7.findings.robustness import IN_STUDIES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.asking.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
@@ -38,9 +38,6 @@ GIVEN = ({"study"}, {"study", "bootstrap"})
 OF_RELEASED_RATINGS = ("sense7.findings.elsewhere", "sense7.judge.scoring.three_judges")
 """Modules whose functions take studies of one corpus only."""
 
-SPECIFIED = {"participants_share", "context_explains", "continuity_fails"}
-"""Functions that return a function of a specification; what these give is tested with all specifications."""
-
 
 def functions_of_a_study():
     """Every public function of the analysis that needs no more than a study and resamples."""
@@ -52,12 +49,7 @@ def functions_of_a_study():
             module = importlib.import_module(info.name)
             for name in getattr(module, "__all__", ()):
                 function = getattr(module, name)
-                if (
-                    not info.ispkg
-                    and inspect.isfunction(function)
-                    and needed(function) in GIVEN
-                    and name not in SPECIFIED
-                ):
+                if not info.ispkg and inspect.isfunction(function) and needed(function) in GIVEN:
                     found[f"{info.name.removeprefix('sense7.')}.{name}"] = function
     return found
 
@@ -142,19 +134,19 @@ def test_the_new_ids_sort_otherwise():
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_no_result_depends_on_how_ids_sort(name, monkeypatch):
-    monkeypatch.setattr("sense7.findings.words.topics.SHUFFLES", 3)  # as many as a test has time for
+def test_no_result_depends_on_how_ids_sort(name):
     assert_same(result_of(name, 1), result_of(name, 0), two_studies()[2])
 
 
 @pytest.mark.parametrize("headline", IN_STUDIES)
 def test_no_specification_depends_on_how_ids_sort(headline):
-    first, second, back = two_studies()
+    first, second, _ = two_studies()
     found, expected = (
         multiverse(study, ParticipantBootstrap(study.conversations["participant"], DRAWS, seed=4), headline)
         for study in (second, first)
     )
-    assert_same(found, expected, back)
+    # Of so few people some regressions are nearly collinear, and their last digit depends on the memory's layout.
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_order_of_examples_is_that_of_the_data():
@@ -167,9 +159,9 @@ def test_every_order_of_examples_is_that_of_the_data():
 def test_what_folds_and_permutations_give_is_there_to_be_compared():
     baselines = result_of("judge.scoring.baselines.baseline_predictions", 0)
     assert not any(baseline.reason for baseline in baselines.values())
-    tables = ["findings.whole.outcomes.cross_validated_r2", "findings.context.gap.gap_differs_by_topic"]
+    tables = ["findings.whole.outcomes.cross_validated_r2", "findings.context.gap_differs_by_topic"]
     assert all(result_of(name, 0)["estimate"].notna().all() for name in tables)
-    assert result_of("findings.individualized.characteristics.relations", 0).tests["p"].notna().any()
+    assert result_of("findings.individualized.relations", 0).tests["p"].notna().any()
 
 
 def test_resamples_follow_the_order_in_which_participants_appear():
@@ -219,8 +211,7 @@ def texts_of(result):
 
 
 @pytest.mark.parametrize("changes", ONE_OF_ALL.values(), ids=ONE_OF_ALL)
-def test_one_of_a_kind_is_said_in_the_singular(minimal_sheets, changes, monkeypatch):
-    monkeypatch.setattr("sense7.findings.words.topics.SHUFFLES", 2)
+def test_one_of_a_kind_is_said_in_the_singular(minimal_sheets, changes):
     study = parse_sheets(minimal_sheets(**changes))
     bootstrap = ParticipantBootstrap(study.conversations["participant"], 20, seed=4)
     given = {"study": study, "bootstrap": bootstrap}

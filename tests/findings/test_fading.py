@@ -7,17 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from bs4 import BeautifulSoup
 
 import sense7 as s7
 from sense7.estimators import least_squares
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.least_squares import coefficient
-from sense7.figures.time_course import lines_by_turn
-from sense7.findings.conditions import fading
+from sense7.findings import conditions
 from sense7.findings.measures import turn_rating
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -40,7 +36,7 @@ def study():
 def test_levels_are_plain_means_of_each_turn(study):
     turns = study.turns.assign(y=turn_rating(study.turns, "dimensions"))
     expected = turns.groupby(["condition", "turn"])["y"].agg(["mean", "count"])
-    for condition, table in fading.levels_by_turn(study, bootstrap_of(study)).items():
+    for condition, table in conditions.levels_by_turn(study, bootstrap_of(study)).items():
         assert list(table.index) == list(range(1, 11))
         np.testing.assert_allclose(table["estimate"], expected.loc[condition].loc[1:10, "mean"])
         assert table["n"].tolist() == expected.loc[condition].loc[1:10, "count"].tolist()
@@ -54,7 +50,7 @@ def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(study)
     prompted = (turns["condition"] == study.prompted_condition).to_numpy()
     met = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy() == 2
     assert met.any()
-    found = fading.prompt_fading(some, bootstrap_of(some))
+    found = conditions.prompt_fading(some, bootstrap_of(some))
     for name, used in (("all participants", np.ones(len(turns), dtype=bool)), ("participants who met both", met)):
         own, kind = turns[used], prompted[used]
         columns = pd.DataFrame({"p": own["turn"] * kind, "o": own["turn"] * ~kind})
@@ -83,7 +79,7 @@ def test_conversations_that_end_early_do_not_make_a_slope(study):
     level = pd.Series(3.0, turns.index).where(~prompted, 1 + length.rank(pct=True) * 4)
     for name in DIMENSION_NAMES:
         turns[name] = level.where(turns[name].notna())
-    table = fading.prompt_fading(replace(study, turns=turns), bootstrap_of(study))
+    table = conditions.prompt_fading(replace(study, turns=turns), bootstrap_of(study))
     assert table["estimate"].tolist() == pytest.approx([0, 0], abs=1e-12)
 
 
@@ -99,10 +95,9 @@ def sound(table):
 
 def all_sound(study):
     bootstrap = bootstrap_of(study, 100)
-    levels = fading.levels_by_turn(study, bootstrap)
-    for table in [*levels.values(), fading.prompt_fading(study, bootstrap)]:
+    levels = conditions.levels_by_turn(study, bootstrap)
+    for table in [*levels.values(), conditions.prompt_fading(study, bootstrap)]:
         sound(table)
-    lines_by_turn(levels, name="x", label="level", caption="c")
 
 
 @pytest.mark.parametrize("file", ["reference", "ieval", "lend_an_ear"])
@@ -131,7 +126,7 @@ def test_degenerate_data_give_estimates_or_reasons(minimal_sheets, changes):
 
 def fading_reasons(minimal_sheets, **changes):
     study = parse_sheets(minimal_sheets(**changes))
-    return set(fading.prompt_fading(study, bootstrap_of(study, 100))["reason"])
+    return set(conditions.prompt_fading(study, bootstrap_of(study, 100))["reason"])
 
 
 def test_reasons_say_what_is_missing(minimal_sheets):
@@ -146,50 +141,14 @@ def test_reasons_say_what_is_missing(minimal_sheets):
 
 def test_without_conditions_all_conversations_are_one_line(minimal_sheets):
     study = parse_sheets(minimal_sheets(tasks={"Model": None}))
-    levels = fading.levels_by_turn(study, bootstrap_of(study, 100))
+    levels = conditions.levels_by_turn(study, bootstrap_of(study, 100))
     assert list(levels) == ["all conversations"]
     assert levels["all conversations"]["n"].tolist() == [4, 4]
-
-
-# The figure
-
-
-def lines(names, estimate=3.5):
-    rows = {turn: estimate_row(estimate, 3.0, 4.0, n=10, unit="level", method="m") for turn in (1, 2)}
-    rows[3] = estimate_row(n=0, unit="level", method="m", reason="no such turn was rated")
-    return {name: estimate_table(rows, "turn") for name in names}
-
-
-def test_the_figure_says_what_is_drawn_and_takes_names_as_text():
-    names = ["<script>alert(1)</script>", "$\\frac{1}$", *(f"c{number}" for number in range(12))]
-    figure = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
-    page = BeautifulSoup(figure.html(), "html.parser")
-    assert not page.find_all(["script", "b", "i"])
-    assert "turn 1: 3.5" in figure.alt
-    assert "turn 3" not in figure.alt
-    assert len(figure.data) == 3 * len(names)
-    again = lines_by_turn(lines(names), name="x", label="mean <b>", caption="n = 10 <i>")
-    assert figure.html() == again.html()
-
-
-def test_with_nothing_to_draw_the_figure_is_a_sentence():
-    sentence = lines_by_turn(lines(["a"], estimate=np.nan), name="x", label="level", caption="c")
-    assert isinstance(sentence, Sentence)
-    assert sentence.text == "No figure of level: no such turn was rated."
 
 
 def test_those_who_met_both_may_be_nobody(minimal_sheets):
     apart = parse_sheets(
         minimal_sheets(tasks={"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2})
     )
-    row = fading.prompt_fading(apart, bootstrap_of(apart, 100)).loc["participants who met both"]
+    row = conditions.prompt_fading(apart, bootstrap_of(apart, 100)).loc["participants who met both"]
     assert (row["n"], row["reason"]) == (0, "no participant met both")
-
-
-def test_lines_over_another_scale_say_what_it_is():
-    tables = {"high": lines(["a"])["a"].rename(index=lambda turn: turn / 2)}
-    figure = lines_by_turn(tables, name="x", label="level", caption="c", across="mean rating")
-    assert figure.drawing.axes[0].get_xlabel() == "mean rating"
-    assert "by mean rating" in figure.alt
-    assert "at 0.5:" in figure.alt
-    assert "turn" not in figure.alt

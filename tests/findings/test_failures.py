@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.disrupted import failures
+from sense7.findings import disrupted
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -55,7 +55,7 @@ def losses_and_failures_by_loop(turns, moment):
 @pytest.mark.parametrize("moment", ["same", "next"])
 def test_contrasts_of_continuity_are_those_of_statsmodels_on_a_loop(moment):
     study = made(seed=8)
-    table = failures.continuity_contrasts(study, bootstrap_of(study))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
     found = losses_and_failures_by_loop(study.turns, moment)
     failed = np.array([which for _, which in found], dtype=float)
     fit = sm.OLS([loss for loss, _ in found], sm.add_constant(failed)).fit().params
@@ -92,21 +92,21 @@ NEXT = "next turn, Relational minus the others"
 
 def test_what_goes_on_after_a_failure_of_relational_is_found():
     study = planted(loss=0.5, seed=1)
-    row = failures.continuity_contrasts(study, bootstrap_of(study, 200)).loc[NEXT]
+    row = disrupted.continuity_contrasts(study, bootstrap_of(study, 200)).loc[NEXT]
     assert row["low"] > 0
     assert row["low"] < 0.5 < row["high"] + 0.15
 
 
 def test_without_an_effect_of_failures_only_the_same_turn_shows_one():
     study = planted(loss=0.0, seed=2)
-    table = failures.continuity_contrasts(study, bootstrap_of(study, 200))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study, 200))
     assert table.loc["same turn, Relational minus the others", "low"] > 0
     assert table.loc[NEXT, "low"] < 0 < table.loc[NEXT, "high"]
 
 
 def test_low_turns_that_go_on_whatever_failed_are_no_failure_of_continuity():
     study = planted(loss=0.0, seed=3, generic=0.5)
-    table = failures.continuity_contrasts(study, bootstrap_of(study, 200))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study, 200))
     assert table.loc["next turn, mean of the others", "low"] > 0
     assert table.loc[NEXT, "low"] < 0
 
@@ -124,8 +124,8 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
     post = [f"post_{name}" for name in DIMENSION_NAMES]
     conversations[post] = conversations[post].astype(float)
     again = study_of(conversations, pd.concat(turns, ignore_index=True))
-    by_weights = failures.continuity_contrasts(study, bootstrap)
-    by_copies = failures.continuity_contrasts(again, bootstrap_of(again))
+    by_weights = disrupted.continuity_contrasts(study, bootstrap)
+    by_copies = disrupted.continuity_contrasts(again, bootstrap_of(again))
     np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)
 
 
@@ -133,7 +133,7 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
 
 
 def reasons_of_contrasts(study):
-    table = failures.continuity_contrasts(study, bootstrap_of(study))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
     assert table["estimate"].isna().all()
     return table["reason"].tolist()
 
@@ -142,7 +142,7 @@ def test_contrasts_of_continuity_say_what_is_missing(minimal_sheets, workbooks):
     none = "0 failures of Relational with what it can be compared with: too few"
     assert reasons_of_contrasts(parse_sheets(minimal_sheets())) == [none] * 4
     alone = {"Relational": [None, "poor", None, "poor", None, "good", None, "good"] * 4}
-    only = failures.continuity_contrasts(
+    only = disrupted.continuity_contrasts(
         study := parse_sheets(minimal_sheets(messages=alone, turns=4)), bootstrap_of(study)
     )
     assert set(only["reason"]) == {"no other dimension failed often enough"}
@@ -154,13 +154,13 @@ def test_contrasts_of_continuity_say_what_is_missing(minimal_sheets, workbooks):
 def test_dimensions_that_always_fail_together_cannot_be_distinguished(minimal_sheets):
     poor = [None, "poor", None, "poor", None, "good", None, "good"] * 4
     study = parse_sheets(minimal_sheets(messages={"Relational": poor, "Affective": poor, "Cognitive": poor}, turns=4))
-    table = failures.continuity_contrasts(study, bootstrap_of(study))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
     assert set(table["reason"]) == {"the failures of the dimensions cannot be distinguished"}
 
 
 def test_one_participant_has_no_interval():
     study = made(people=1)
-    table = failures.continuity_contrasts(study, bootstrap_of(study))
+    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
     assert table["estimate"].notna().all()
     assert table["low"].isna().all()
     assert table["reason"].str.startswith("no interval: only 1 participant").all()

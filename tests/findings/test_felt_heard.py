@@ -5,21 +5,20 @@ import pandas as pd
 import pytest
 from statsmodels.formula.api import ols
 
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import felt_heard
+from sense7.findings import elsewhere
 
-FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "cared for"]
+FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "caredfor"]
 CELLS = [("ai", "ai"), ("ai", "human"), ("human", "ai"), ("human", "human")]
 
 
 @pytest.fixture(scope="module")
 def people():
-    return felt_heard.people()
+    return elsewhere.felt_heard()
 
 
 @pytest.fixture(scope="module")
 def bootstrap(people):
-    return felt_heard.resampling(people, draws=400, seed=3)
+    return elsewhere.felt_heard_resampling(people, draws=400, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +36,9 @@ def small():
 
 
 def test_the_means_that_others_computed(people, bootstrap):
-    found = felt_heard.cell_means(people, bootstrap)
-    by_key = {row["key"]: row for table in found.values() for row in table.to_dict("records")}
+    found = elsewhere.felt_heard_tables(people, bootstrap)
+    means = [table for name, table in found.items() if name.startswith("answer")]
+    by_key = {row["key"]: row for table in means for row in table.to_dict("records")}
     known = {
         "felt_heard_mean_ai_ai": (5.407, 124),
         "felt_heard_mean_ai_human": (6.118, 110),
@@ -51,7 +51,7 @@ def test_the_means_that_others_computed(people, bootstrap):
 
 def test_alpha_is_that_of_r(people, bootstrap):
     """psych::alpha, raw_alpha."""
-    row = felt_heard.consistency_and_ceiling(people, bootstrap).loc["Cronbach's alpha"]
+    row = elsewhere.felt_heard_tables(people, bootstrap)["feelings"].loc["Cronbach's alpha"]
     assert row["estimate"] == pytest.approx(0.969167190524, rel=1e-9)
     assert 0.9 < row["low"] < row["estimate"] < row["high"]
 
@@ -68,7 +68,7 @@ def naive_effects(frame):
 
 
 def test_effects_against_a_naive_computation(small):
-    found = felt_heard.effects(small, felt_heard.resampling(small, draws=100, seed=1))
+    found = elsewhere.felt_heard_tables(small, elsewhere.felt_heard_resampling(small, draws=100, seed=1))["effects"]
     np.testing.assert_allclose(found["estimate"], naive_effects(small), atol=1e-12)
     assert found["n"].tolist() == [20, 20, 20, 13]
 
@@ -79,18 +79,18 @@ def fitted(people):
 
 
 def test_effects_are_the_coefficients_of_the_model(people, bootstrap):
-    found = felt_heard.effects(people, bootstrap)["estimate"]
+    found = elsewhere.felt_heard_tables(people, bootstrap)["effects"]["estimate"]
     np.testing.assert_allclose(found.iloc[:3], fitted(people).params[["s", "n", "s:n"]], rtol=1e-9)
 
 
 def test_intervals_are_those_of_resampled_people(small):
     """Each draw, done again with copies of rows."""
-    bootstrap = felt_heard.resampling(small, draws=60, seed=4)
+    bootstrap = elsewhere.felt_heard_resampling(small, draws=60, seed=4)
     resampled = [
         naive_effects(small.loc[np.repeat(small.index, weights.astype(int))]) for weights in bootstrap.weights()
     ]
     low, high = np.quantile(np.array(resampled), [0.025, 0.975], axis=0)
-    found = felt_heard.effects(small, bootstrap)
+    found = elsewhere.felt_heard_tables(small, bootstrap)["effects"]
     np.testing.assert_allclose(found["low"], low, atol=1e-12)
     np.testing.assert_allclose(found["high"], high, atol=1e-12)
 
@@ -105,12 +105,13 @@ def test_people_are_resampled_within_their_groups(people, bootstrap):
 
 def test_the_intervals_are_near_those_of_the_model(people):
     """Intervals by HC3 errors, without resampling, of the same differences."""
-    found = felt_heard.effects(people, felt_heard.resampling(people, draws=20_000, seed=1))
+    many = elsewhere.felt_heard_resampling(people, draws=20_000, seed=1)
+    found = elsewhere.felt_heard_tables(people, many)["effects"]
     np.testing.assert_allclose(found[["low", "high"]].iloc[:3], fitted(people).conf_int().iloc[1:], atol=0.025)
 
 
 def test_the_share_at_the_ceiling_against_a_naive_computation(people, bootstrap):
-    found = felt_heard.consistency_and_ceiling(people, bootstrap)
+    found = elsewhere.felt_heard_tables(people, bootstrap)["feelings"]
     assert found.loc["highest rating to all six", "estimate"] == (people[FEELINGS] == 7).all(axis=1).mean()
 
 
@@ -127,30 +128,18 @@ def test_the_share_at_the_ceiling_against_a_naive_computation(people, bootstrap)
     ],
 )
 def test_the_verdict_follows_from_both_intervals(source, label, begins):
-    limits = dict(zip(("source", "label"), (source, label), strict=True))
-    rows = {
-        felt_heard.EFFECTS[name]: {"estimate": 0, "low": low, "high": high, "n": 9}
-        for name, (low, high) in limits.items()
-    }
-    assert felt_heard.verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)
+    limits = {elsewhere.SOURCE: source, elsewhere.LABEL: label}
+    rows = {name: {"estimate": 0, "low": low, "high": high, "n": 9} for name, (low, high) in limits.items()}
+    assert elsewhere.felt_heard_verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)
 
 
 def test_the_verdict_on_these_ratings(people, bootstrap):
-    assert felt_heard.verdict(felt_heard.effects(people, bootstrap))["estimate"].startswith("seen: ")
+    assert elsewhere.felt_heard_verdict(elsewhere.felt_heard_tables(people, bootstrap)["effects"])[
+        "estimate"
+    ].startswith("seen: ")
 
 
 def test_every_row_has_a_key_of_its_own(people, bootstrap):
-    tables = [
-        *felt_heard.cell_means(people, bootstrap).values(),
-        felt_heard.effects(people, bootstrap),
-        felt_heard.consistency_and_ceiling(people, bootstrap),
-    ]
-    keys = pd.concat(tables)["key"]
+    keys = pd.concat(elsewhere.felt_heard_tables(people, bootstrap).values())["key"]
     assert not keys.duplicated().any()
     assert keys.str.startswith("felt_heard_").all()
-
-
-def test_people_of_another_table_are_refused(people):
-    other = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
-    with pytest.raises(Exception, match="not among the 3"):
-        felt_heard.effects(people, other)

@@ -21,9 +21,8 @@ import yaml
 from sense7.estimators import alpha
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums
-from sense7.findings import measures
+from sense7.findings import measures, reliability
 from sense7.findings.poor_turn.definitions import poor_turn_conversations
-from sense7.findings.reliability import alphas
 from sense7.judge.scoring.metrics import label_metrics
 from sense7.workbook import read_workbook
 
@@ -154,7 +153,7 @@ def test_alpha_without_each_dimension_is_that_of_psych(ratings, golden, which):
     frame, missing = ratings[which]
     # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
     frame = frame.dropna() if missing == "listwise" else frame
-    dropped = alphas.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1))
+    dropped = reliability.alpha_if_dropped(frame, ParticipantBootstrap(frame.index, 10, 1))
     for name in frame:
         golden.check(f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], abs=CLOSED_FORM)
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import sense7 as s7
 from helpers.studies import bootstrap_of
-from sense7.estimators import intraclass
+from sense7.estimators import rater_agreement
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
-from sense7.findings.context.frame import CONTEXT, context_frame
-from sense7.findings.individualized import same_person, shares_of_variance, variance_components
+from sense7.findings import individualized
+from sense7.findings.context import CONTEXT, context_frame
 from sense7.findings.measures import conversation_ratings
 from sense7.simulate import Parameters, draw
 from sense7.study import Study
@@ -183,13 +183,15 @@ def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
 
 def test_icc_1_is_that_of_r(turns, golden):
     golden.check(
-        "icc1_anova_participant", intraclass.icc_1(turns["overall"].to_numpy(), turns["participant"]), abs=CLOSED_FORM
+        "icc1_anova_participant",
+        rater_agreement.icc_1(turns["overall"].to_numpy(), turns["participant"]),
+        abs=CLOSED_FORM,
     )
 
 
 def test_the_six_iccs_are_those_of_psych(study, golden):
     ratings = study.conversations.filter(like="post_").dropna().to_numpy()
-    table = intraclass.intraclass_correlations(ratings)
+    table = rater_agreement.intraclass_correlations(ratings)
     for name, row in table.iterrows():
         golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
         golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
@@ -197,7 +199,7 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
 
 def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
     table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    found = intraclass.intraclass_correlations(table)
+    found = rater_agreement.intraclass_correlations(table)
     assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
     assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
 
@@ -206,14 +208,14 @@ def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
     """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
     frame = conversation_ratings(ieval)
     y = frame[["Affective", "Response"]].mean(axis=1)
-    assert intraclass.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
+    assert rater_agreement.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
     rest = y - y.groupby(frame["condition"]).transform("mean")
-    assert intraclass.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
+    assert rater_agreement.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
 
 
 def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
     frame = conversation_ratings(ieval)
-    row = same_person.participant_icc(ieval, bootstrap_of(ieval)).loc["as rated"]
+    row = individualized.participant_icc(ieval, bootstrap_of(ieval)).loc["as rated"]
     of_person = frame["ground_truth"].groupby(frame["participant"])  # eight conversations each
     between, within = 8 * of_person.mean().var(), of_person.var().mean()
     assert row["estimate"] == pytest.approx((between - within) / (between + 7 * within), abs=1e-12)
@@ -227,17 +229,17 @@ def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
     who = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
     y = generator.normal(size=6)[who] + generator.normal(size=15)
     times = np.append(generator.integers(0, 4, 5), 2)
-    sums = np.tensordot(times, intraclass.icc_sums(y, who, 6), axes=1)
+    sums = np.tensordot(times, rater_agreement.icc_sums(y, who, 6), axes=1)
     rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
     index, copy = np.array(rows).T
-    expected = intraclass.icc_1(y[index], pd.Series(who[index] * 10 + copy))
-    assert intraclass.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    expected = rater_agreement.icc_1(y[index], pd.Series(who[index] * 10 + copy))
+    assert rater_agreement.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
     frame = conversation_ratings(study).dropna(subset=["ground_truth"]).iloc[:80]
     small = type(study)(**{**study.__dict__, "conversations": study.conversations.iloc[:80]})
-    table = same_person.same_condition_differences(small, bootstrap_of(small))
+    table = individualized.same_condition_differences(small, bootstrap_of(small))
     apart = {"two people": [], "one person": []}
     for i in range(len(frame)):
         for j in range(i):
@@ -256,7 +258,7 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
     generator = np.random.default_rng(4)
     y, group = generator.integers(1, 6, size=30) / 2, generator.integers(3, size=30)
     who, weights = generator.integers(12, size=30), generator.integers(4, size=(5, 12)).astype(float)
-    sums, pairs = same_person._pair_sums(y, group, weights, who)
+    sums, pairs = individualized.pair_sums(y, group, weights, who)
     apart = np.abs(y[:, None] - y[None])
     for place, taken in enumerate(weights[:, who]):
         often = taken[:, None] * taken[None] * (1 - np.eye(30))
@@ -267,32 +269,17 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
 
 
 def test_shares_add_up_and_lie_inside_their_limits(study):
-    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=60)
+    parts = individualized.variance_parts(study, bootstrap_of(study), draws=60)
     assert parts.shares["estimate"].sum() == pytest.approx(1)
     assert (parts.shares["low"] <= parts.shares["estimate"]).all()
     assert (parts.shares["estimate"] <= parts.shares["high"]).all()
 
 
-def test_the_parts_of_turn_ratings_are_those_of_lme4(study, golden):
-    parts = variance_components.variance_parts(study, bootstrap_of(study), rating="overall", draws=2)
-    reference = [golden[f"lmm_pmc_var_{part}"] for part in ("participant", "pm", "conversation", "Residual")]
-    assert list(parts.variances.index) == ["participant", "participant by condition", "conversation", "turn"]
-    for part, value in zip(("participant", "pm", "conversation", "Residual"), parts.variances["estimate"], strict=True):
-        golden.check(f"lmm_pmc_var_{part}", value, abs=MIXED_MODEL)
-    assert parts.shares["estimate"].tolist() == pytest.approx(np.array(reference) / sum(reference), abs=MIXED_MODEL)
-    assert set(parts.variances["n"]) == {study.turns["overall"].notna().sum()}
-
-
-def test_parts_that_the_design_cannot_distinguish_say_so(workbooks, ieval):
+def test_parts_that_the_design_cannot_distinguish_say_so(workbooks):
     lend = read_workbook(workbooks["lend_an_ear"])
-    part = variance_components.variance_parts(lend, bootstrap_of(lend), draws=20).variances
+    part = individualized.variance_parts(lend, bootstrap_of(lend), draws=20).variances
     assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
     assert part.loc["participant", "estimate"] > 0
-    turn = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="turn_mean", draws=20).variances
-    assert turn.loc["conversation", "reason"].startswith("no conversation has two rated turns")
-    overall = variance_components.variance_parts(ieval, bootstrap_of(ieval), rating="overall").shares
-    assert overall["estimate"].isna().all()
-    assert set(overall["reason"]) == {"no overall rating of a turn in this data set"}
 
 
 def varied(minimal_sheets, conversations, **changes):
@@ -304,20 +291,19 @@ def varied(minimal_sheets, conversations, **changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"participants": 3, "conversations": 3}, variance_components.ONE_EACH),
+        ({"participants": 3, "conversations": 3}, individualized.ONE_EACH),
         ({"participants": 1, "conversations": 4}, "there is one participant only"),
     ],
 )
 def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(minimal_sheets, changes, reason):
     study = varied(minimal_sheets, **changes)
-    for rating in ("ground_truth", "overall"):
-        parts = variance_components.variance_parts(study, bootstrap_of(study), rating=rating)
-        for table in (parts.variances, parts.shares):
-            assert set(table["reason"]) == {reason}
-    base = shares_of_variance.variance_shares(study, bootstrap_of(study))
+    parts = individualized.variance_parts(study, bootstrap_of(study))
+    for table in (parts.variances, parts.shares, parts.on_one_base):
+        assert set(table["reason"]) == {reason}
+    base = individualized.variance_shares(study, bootstrap_of(study))
     assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
-    assert same_person.participant_icc(study, bootstrap_of(study))["reason"].tolist() == [reason]
-    alike = same_person.same_condition_differences(study, bootstrap_of(study))
+    assert individualized.participant_icc(study, bootstrap_of(study))["reason"].tolist() == [reason]
+    alike = individualized.same_condition_differences(study, bootstrap_of(study))
     assert alike["estimate"].isna().all()
     difference = alike.loc["two people minus one person, same condition"]
     assert difference["reason"] == "too few pairs of conversations"
@@ -326,7 +312,7 @@ def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(min
 def test_constant_ratings_have_no_parts(minimal_sheets):
     study = parse_sheets(minimal_sheets())
     study.turns[["Affective"]] = 4.0
-    parts = variance_components.variance_parts(study, bootstrap_of(study))
+    parts = individualized.variance_parts(study, bootstrap_of(study))
     assert parts.variances["estimate"].isna().all()
     assert (parts.variances["reason"] != "").all()
 
@@ -334,7 +320,7 @@ def test_constant_ratings_have_no_parts(minimal_sheets):
 def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
     study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
-    table = same_person.same_condition_differences(study, bootstrap_of(study))
+    table = individualized.same_condition_differences(study, bootstrap_of(study))
     assert table["estimate"].tolist() == [0, 0, 0]
     assert table[["low", "high"]].isna().all(axis=None)
     assert set(table["reason"]) == {"no interval: every resampling gives the same value"}
@@ -353,7 +339,7 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
             },
         )
     )
-    parts = variance_components.variance_parts(study, bootstrap_of(study), draws=50)
+    parts = individualized.variance_parts(study, bootstrap_of(study), draws=50)
     for table in (parts.variances, parts.shares):
         assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
         assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
@@ -361,13 +347,13 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
 
 
 def test_intervals_take_no_more_draws_than_they_say(study):
-    parts = variance_components.variance_parts(study, bootstrap_of(study, 100), draws=30)
+    parts = individualized.variance_parts(study, bootstrap_of(study, 100), draws=30)
     assert parts.shares["method"].str.endswith("; 95% percentile interval, 30 resamplings of participants").all()
 
 
 def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
     study = varied(minimal_sheets, 6, tasks={"Model": None, "PID": ["P1", "P1", "P2", "P2", "P3", "P3"]})
-    part = variance_components.variance_parts(study, bootstrap_of(study), draws=20).variances
+    part = individualized.variance_parts(study, bootstrap_of(study), draws=20).variances
     assert np.isnan(part.loc["participant by condition", "estimate"])
     assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
 
@@ -388,7 +374,7 @@ def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     error = (rest**2).sum() / (19 * 3)
     # Participants shift all conditions alike; so their variance is in all variances and covariances of the means.
     covariance = (error * np.eye(4) + 0.7) / 20
-    found = variance_components.variance_of_effects(means, covariance, np.full(4, 20))
+    found = individualized.variance_of_effects(means, covariance, np.full(4, 20))
     mean_square = 20 * means.var(ddof=1)
     assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
 
@@ -399,7 +385,7 @@ def test_conditions_that_do_not_differ_have_no_variance_on_average():
     for _ in range(2000):
         groups = [generator.normal(size=count) for count in counts]
         means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
-        found.append(variance_components.variance_of_effects(means, np.diag(errors / counts), counts))
+        found.append(individualized.variance_of_effects(means, np.diag(errors / counts), counts))
     assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
 
 
@@ -410,9 +396,9 @@ def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
     table = complete[list(DIMENSION_NAMES)].to_numpy()
     rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
     square = (rest**2).sum() / ((len(table) - 1) * 6)
-    frame, _ = variance_components.rated_conversations(some, "turn_mean")
-    sums = variance_components._turns_of(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
-    turn, noise, turn_of_mean, noise_of_mean = variance_components._within_conversations(sums)
+    frame = individualized.rated_conversations(some)
+    sums = individualized.turn_sums(some, frame, pd.Index(frame["participant"].unique())).sum(axis=0)
+    turn, noise, turn_of_mean, noise_of_mean = individualized.within_conversations(sums)
     assert noise == pytest.approx(square / 7)
     means = complete.assign(y=table.mean(axis=1)).groupby("conversation")["y"]
     size = means.size()
@@ -423,7 +409,7 @@ def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
 
 
 def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
-    frame, _ = variance_components.rated_conversations(synthetic, "turn_mean")
+    frame = individualized.rated_conversations(synthetic)
     names = pd.Index(frame["participant"].unique())
     times = np.random.default_rng(2).integers(0, 3, len(names))
     copies = []
@@ -432,16 +418,16 @@ def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_o
             own = synthetic.turns[synthetic.turns["participant"] == name]
             copies.append(own.assign(conversation=own["conversation"].astype(str) + f"/{copy}"))
     copied = replace(synthetic, turns=pd.concat(copies, ignore_index=True))
-    whole, _ = variance_components.rated_conversations(copied, "turn_mean")
-    expected = variance_components._within_conversations(
-        variance_components._turns_of(copied, whole, names).sum(axis=0)
-    )
-    found = variance_components._within_conversations(times @ variance_components._turns_of(synthetic, frame, names))
+    whole = individualized.rated_conversations(synthetic)
+    whole = whole.assign(conversation=whole["conversation"].astype(str))
+    whole = pd.concat([whole.assign(conversation=whole["conversation"] + f"/{copy}") for copy in range(3)])
+    expected = individualized.within_conversations(individualized.turn_sums(copied, whole, names).sum(axis=0))
+    found = individualized.within_conversations(times @ individualized.turn_sums(synthetic, frame, names))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic):
-    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), draws=40)
+    parts = individualized.variance_parts(synthetic, bootstrap_of(synthetic), draws=40)
     base = parts.on_one_base["estimate"]
     assert base.sum() == pytest.approx(1)
     without = base / (1 - base["condition"])
@@ -450,8 +436,6 @@ def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_
     inner = without[["conversation", "turn", "noise within a turn"]].sum()
     assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
     assert (parts.on_one_base["low"] <= base).all()
-    turns = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), rating="turn_mean", draws=2)
-    assert turns.on_one_base.empty
 
 
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
@@ -478,7 +462,7 @@ def test_what_was_planted_in_the_variance_is_found_on_one_base():
     found = []
     for seed in range(12):
         study = planted_study(seed)
-        parts = variance_components.variance_parts(study, bootstrap_of(study, 2))
+        parts = individualized.variance_parts(study, bootstrap_of(study, 2))
         found.append(parts.on_one_base["estimate"].to_numpy())
     error = np.std(found, axis=0, ddof=1) / np.sqrt(12)
     assert error.max() < 0.02
@@ -495,9 +479,9 @@ def test_context_on_one_base_is_the_fall_of_the_mean_square_with_an_indicator_of
     def mean_square(*more):
         return sm.OLS(frame["y"], pd.concat([people, conditions, *more], axis=1)).fit().mse_resid
 
-    base = shares_of_variance.variance_shares(synthetic, bootstrap_of(synthetic), draws=40)
+    base = individualized.variance_shares(synthetic, bootstrap_of(synthetic), draws=40)
     shares = base.shares["estimate"]
-    parts = variance_components.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
+    parts = individualized.variance_parts(synthetic, bootstrap_of(synthetic), draws=2)
     whole = parts.variances.loc["participant", "estimate"] / shares["participant"]
     for name, columns in (
         ("context", (topics, steps)),
@@ -520,16 +504,16 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
     frame = context_frame(synthetic)
     names = pd.Index(frame["participant"].unique())
     times = np.random.default_rng(6).integers(0, 3, len(names))
-    sums, columns = shares_of_variance._context_sums(frame, list(CONTEXT), names)
+    sums, columns = individualized.context_sums(frame, list(CONTEXT), names)
     copies = [
         frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
         for name, count in zip(names, times, strict=True)
         for copy in range(count)
     ]
     copied = pd.concat(copies, ignore_index=True)
-    expected, _ = shares_of_variance._context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
-    found = shares_of_variance._context_variances(times @ sums, columns)
-    for name, value in shares_of_variance._context_variances(expected.sum(axis=0), columns).items():
+    expected, _ = individualized.context_sums(copied, list(CONTEXT), pd.Index(copied["participant"].unique()))
+    found = individualized.context_variances(times @ sums, columns)
+    for name, value in individualized.context_variances(expected.sum(axis=0), columns).items():
         assert found[name] == pytest.approx(value, abs=1e-9)
 
 
@@ -550,7 +534,7 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
     passed = []
     for seed in range(3):
         study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
-        base = shares_of_variance.variance_shares(study, bootstrap_of(study, 200))
+        base = individualized.variance_shares(study, bootstrap_of(study, 200))
         passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
     assert np.median(passed, axis=0).tolist() == [individual, context]
 
@@ -558,27 +542,27 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, withou
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
     conversations = synthetic.conversations
     no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
-    comparison = shares_of_variance.variance_shares(no_topic, bootstrap_of(no_topic), draws=20)
+    comparison = individualized.variance_shares(no_topic, bootstrap_of(no_topic), draws=20)
     assert comparison.shares.loc["of the context: topic", "reason"] == "topic was not given in this data set"
     assert comparison.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         comparison.shares.loc["condition", "estimate"]
     )
     one = replace(synthetic, conversations=conversations.assign(condition="only"))
-    shares = shares_of_variance.variance_shares(one, bootstrap_of(one), draws=20)
+    shares = individualized.variance_shares(one, bootstrap_of(one), draws=20)
     assert shares.shares.loc["condition", "reason"] == "there is one condition only"
     assert shares.shares["estimate"].iloc[:5].sum() == pytest.approx(1)
     assert shares.comparison.loc["condition and topic", "estimate"] == pytest.approx(
         shares.shares.loc["of the context: topic", "estimate"]
     )
     neither = replace(synthetic, conversations=conversations.assign(condition="only", topic=None))
-    table = shares_of_variance.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
+    table = individualized.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}
 
 
 def test_own_ratings_are_those_that_the_shares_rest_on(study):
     """Ground truth of the conversations of the model, in the order of the file."""
-    rated = same_person.own_ratings(study)
+    rated = individualized.own_ratings(study)
     truth = conversation_ratings(study)
     kept = truth[truth["ground_truth"].notna() & truth["condition"].notna()]
     assert rated["participant"].tolist() == kept["participant"].tolist()

@@ -7,7 +7,7 @@ from statsmodels.multivariate.factor import Factor
 
 import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.conditions.invariance import largest_loading_difference
+from sense7.findings.conditions import largest_loading_difference
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import parse_sheets
@@ -80,7 +80,6 @@ def test_a_resample_is_that_of_the_turns_copied_out():
     ("changes", "reason"),
     [
         ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "which condition is prompted is not known"),
-        ({}, "a factor needs 3 dimensions that were rated and vary"),
         ({"messages": dict.fromkeys(SEVEN)}, "a factor needs 3 dimensions that were rated and vary"),
         (
             {"messages": {name: [None, "poor", None, "good", None, "neutral"] * 3 for name in SEVEN}},

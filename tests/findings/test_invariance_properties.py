@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from sense7.estimators.alpha import cronbach_alpha
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
-from sense7.estimators.intraclass import icc_1, intraclass_correlations
-from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.rater_agreement import icc_1, intraclass_correlations, weighted_kappa
 from sense7.findings.agreement import agreement_with_overall
-from sense7.findings.conditions.means import condition_differences, condition_means
+from sense7.findings.conditions import condition_differences, condition_means
 from sense7.findings.ground_truth import ground_truth, label_shares
-from sense7.findings.individualized.same_person import participant_icc
+from sense7.findings.individualized import participant_icc
 from sense7.findings.measures import post_task_ratings, turn_ratings
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.taxonomy import DIMENSION_NAMES

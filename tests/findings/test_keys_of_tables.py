@@ -6,10 +6,9 @@ import pytest
 from sense7 import load
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
-from sense7.findings.conditions.pairs import MOST_CONDITIONS, no_pairs
-from sense7.findings.context.means import own_topic_means
-from sense7.findings.reliability.alphas import alpha_if_dropped, alpha_table
-from sense7.findings.structure.one_factor import fit_indices
+from sense7.findings.conditions import MOST_CONDITIONS, no_pairs
+from sense7.findings.context import own_topic_means
+from sense7.findings.reliability import alpha_if_dropped, alpha_table, fit_indices
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.disrupted.neighbors import lag_1_correlation
+from sense7.findings.disrupted import lag_1_correlation
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 import sense7 as s7
 from helpers.studies import bootstrap_of, read
-from sense7.estimators import ranks, within_correlation
+from sense7.estimators import least_squares, ranks
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings import measures
@@ -164,9 +164,9 @@ def test_a_third_column_is_held_constant_as_by_regression():
     design = np.column_stack([pd.get_dummies(groups[kept], dtype=float), values[kept, 2]])
     left = [y - design @ np.linalg.lstsq(design, y, rcond=None)[0] for y in values[kept, :2].T]
     bootstrap = ParticipantBootstrap(groups, 200, 1)
-    row = within_correlation.within_correlation(values, groups, groups, bootstrap, "x and y")
+    row = least_squares.within_correlation(values, groups, groups, bootstrap, "x and y")
     assert row["estimate"] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)
-    alone = within_correlation.within_correlation(values[:, :2], groups, groups, bootstrap, "x and y")
+    alone = least_squares.within_correlation(values[:, :2], groups, groups, bootstrap, "x and y")
     assert alone["estimate"] > row["estimate"] + 0.1  # what z makes common is gone
 
 
@@ -175,8 +175,8 @@ def test_levels_of_groups_and_groups_of_one_say_nothing():
     bootstrap = ParticipantBootstrap([*groups, "alone"], 50, 1)
     shifted = values + np.array([[100.0, -7.0, 3.0]]) * groups.astype(int).to_numpy()[:, None]
     with_one = np.vstack([shifted, [1e6, -1e6, 1e6]]), pd.Series([*groups, "alone"])
-    first = within_correlation.within_correlation(values, groups, groups, bootstrap, "x and y")
-    second = within_correlation.within_correlation(with_one[0], with_one[1], with_one[1], bootstrap, "x and y")
+    first = least_squares.within_correlation(values, groups, groups, bootstrap, "x and y")
+    second = least_squares.within_correlation(with_one[0], with_one[1], with_one[1], bootstrap, "x and y")
     assert second["estimate"] == pytest.approx(first["estimate"], abs=1e-6)
     assert second["n"] == first["n"]
 
@@ -191,7 +191,7 @@ def test_levels_of_groups_and_groups_of_one_say_nothing():
 )
 def test_without_variation_there_is_no_correlation_within(values, reason):
     groups = pd.Series(["a"] * len(values), dtype=object)
-    row = within_correlation.within_correlation(
+    row = least_squares.within_correlation(
         np.array(values), groups, groups, ParticipantBootstrap(["a"], 10, 1), "x and y"
     )
     assert np.isnan(row["estimate"])

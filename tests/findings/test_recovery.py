@@ -9,11 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.recovery import event_time
-from sense7.findings import measures
-from sense7.findings.disrupted import recovery
+from sense7.findings import disrupted, measures
 from sense7.study import Study
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -56,13 +53,13 @@ def orders(levels):
 
 def mean_by_time(pieces):
     """Mean level by event time; each piece has a weight."""
-    sums, weights = dict.fromkeys(recovery.TIMES, 0.0), dict.fromkeys(recovery.TIMES, 0.0)
+    sums, weights = dict.fromkeys(disrupted.TIMES, 0.0), dict.fromkeys(disrupted.TIMES, 0.0)
     for weight, pairs in pieces:
         for time, level in pairs:
             if time in sums:
                 sums[time] += weight * level
                 weights[time] += weight
-    return {time: sums[time] / weights[time] if weights[time] else np.nan for time in recovery.TIMES}
+    return {time: sums[time] / weights[time] if weights[time] else np.nan for time in disrupted.TIMES}
 
 
 conversations_of_levels = st.lists(
@@ -74,21 +71,21 @@ conversations_of_levels = st.lists(
 @given(conversations_of_levels)
 def test_chance_order_is_the_mean_over_all_orders(conversations):
     study = study_of(conversations)
-    tables = recovery.levels_by_event_time(study, bootstrap_of(study, draws=2))
+    tables = disrupted.levels_by_event_time(study, bootstrap_of(study, draws=2))
     rated = mean_by_time([(1, around(levels)) for levels in conversations])
     pieces = []
     for levels in conversations:
         possible = list(orders(levels))
         pieces += [(1 / len(possible), around(order)) for order in possible]
     chance = mean_by_time(pieces)
-    for time in recovery.TIMES:
+    for time in disrupted.TIMES:
         assert tables["as rated"].loc[time, "estimate"] == pytest.approx(rated[time], nan_ok=True)
-        if np.isfinite(tables["in chance order"].loc[time, "estimate"]):
-            assert tables["in chance order"].loc[time, "estimate"] == pytest.approx(chance[time])
+        if np.isfinite(tables["in permuted order"].loc[time, "estimate"]):
+            assert tables["in permuted order"].loc[time, "estimate"] == pytest.approx(chance[time])
             difference = tables["difference"].loc[time, "estimate"]
             assert difference == pytest.approx(rated[time] - chance[time], abs=1e-9)
         else:
-            assert tables["in chance order"].loc[time, "reason"] != ""
+            assert tables["in permuted order"].loc[time, "reason"] != ""
 
 
 def test_in_arbitrary_order_there_is_a_drop_and_no_difference():
@@ -96,14 +93,14 @@ def test_in_arbitrary_order_there_is_a_drop_and_no_difference():
     conversations = generator.choice([1, 2, 3, 4, 5], p=[0.05, 0.1, 0.2, 0.35, 0.3], size=(1500, 10)).tolist()
     study = study_of(conversations, [f"P{number % 300}" for number in range(1500)])
     bootstrap = bootstrap_of(study, 500)
-    drop = recovery.lasting_drop(study, bootstrap)
+    drop = disrupted.lasting_drop(study, bootstrap)
     assert drop.loc["as rated", "low"] > 0.2
-    assert drop.loc["in chance order", "low"] > 0.2
+    assert drop.loc["in permuted order", "low"] > 0.2
     assert abs(drop.loc["difference", "estimate"]) < 0.05
 
 
 def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
-    difference = recovery.levels_by_event_time(study, bootstrap_of(study, 500))["difference"]
+    difference = disrupted.levels_by_event_time(study, bootstrap_of(study, 500))["difference"]
     assert difference.loc[1, "high"] < 0
     assert (difference.loc[[2, 3, 4], "low"] < 0).all()
     assert (difference.loc[[2, 3, 4], "high"] > 0).all()
@@ -111,11 +108,11 @@ def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
 
 def test_reversed_turns_come_in_the_other_order():
     study = study_of([[5, None, 1, 3], [2], [4, 2]])
-    other = recovery.reversed_turns(study)
+    other = disrupted.reversed_turns(study)
     given_to = [group["overall"].tolist() for _, group in other.turns.groupby("conversation")]
     np.testing.assert_equal(given_to, [[3, 1, np.nan, 5], [2], [2, 4]])
     assert other.turns["turn"].tolist() == [1, 2, 3, 4, 1, 1, 2]
-    pd.testing.assert_frame_equal(recovery.reversed_turns(other).turns, study.turns)
+    pd.testing.assert_frame_equal(disrupted.reversed_turns(other).turns, study.turns)
 
 
 def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
@@ -123,14 +120,13 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
     conversations = generator.integers(1, 6, size=(60, 9)).tolist()
     people = [f"P{number % 12}" for number in range(60)]
     study, backwards = study_of(conversations, people), study_of([levels[::-1] for levels in conversations], people)
-    table = recovery.reversed_order(study, bootstrap_of(study))
-    drops = [recovery.lasting_drop(one, bootstrap_of(one)).loc["difference"] for one in (study, backwards)]
-    after = [recovery.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1] for one in (study, backwards)]
+    table = disrupted.reversed_order(study, bootstrap_of(study))
+    drops = [disrupted.lasting_drop(one, bootstrap_of(one)).loc["difference"] for one in (study, backwards)]
+    after = [disrupted.levels_by_event_time(one, bootstrap_of(one))["difference"].loc[1] for one in (study, backwards)]
     for name, (forward, backward) in {"lasting drop": drops, "right after": after}.items():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert difference["n"] == backward["n"]
-    assert list(table.index) == list(recovery._REVERSED)
 
 
 def chained(resemblance, drop, seed, conversations=1500, length=10):
@@ -147,9 +143,9 @@ def chained(resemblance, drop, seed, conversations=1500, length=10):
 
 def test_neighbors_that_resemble_each_other_do_so_in_both_directions():
     study = chained(resemblance=0.6, drop=0.0, seed=1)
-    table = recovery.reversed_order(study, bootstrap_of(study, 300))
-    backwards = recovery.reversed_turns(study)
-    after = recovery.levels_by_event_time(backwards, bootstrap_of(backwards, 300))["difference"].loc[1]
+    table = disrupted.reversed_order(study, bootstrap_of(study, 300))
+    backwards = disrupted.reversed_turns(study)
+    after = disrupted.levels_by_event_time(backwards, bootstrap_of(backwards, 300))["difference"].loc[1]
     assert after["high"] < 0
     difference = table.loc["right after, as it happened minus reversed"]
     assert difference["low"] < 0 < difference["high"]
@@ -157,8 +153,8 @@ def test_neighbors_that_resemble_each_other_do_so_in_both_directions():
 
 def test_what_a_poor_turn_does_to_the_next_has_a_direction():
     study = chained(resemblance=0.0, drop=1.0, seed=2)
-    table = recovery.reversed_order(study, bootstrap_of(study, 300))
-    lasting = recovery.levels_by_event_time(study, bootstrap_of(study, 300))["difference"].loc[1]
+    table = disrupted.reversed_order(study, bootstrap_of(study, 300))
+    lasting = disrupted.levels_by_event_time(study, bootstrap_of(study, 300))["difference"].loc[1]
     assert lasting["high"] < 0
     assert table.loc["lasting drop, as it happened minus reversed", "low"] > 0
 
@@ -173,9 +169,12 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
     again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
     tables = [
         (function(study, bootstrap), function(again, bootstrap_of(again)))
-        for function in (recovery.lasting_drop, recovery.reversed_order)
+        for function in (disrupted.lasting_drop, disrupted.reversed_order)
     ]
-    by_time = recovery.levels_by_event_time(study, bootstrap), recovery.levels_by_event_time(again, bootstrap_of(again))
+    by_time = (
+        disrupted.levels_by_event_time(study, bootstrap),
+        disrupted.levels_by_event_time(again, bootstrap_of(again)),
+    )
     tables += [(by_time[0][name], by_time[1][name]) for name in by_time[0]]
     for by_weights, by_copies in tables:
         known = by_weights["low"].notna().to_numpy()
@@ -187,13 +186,13 @@ def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, re
 
 
 def all_tables(study, bootstrap):
-    tables = [recovery.lasting_drop(study, bootstrap), recovery.reversed_order(study, bootstrap)]
-    return [*tables, *recovery.levels_by_event_time(study, bootstrap).values()]
+    tables = [disrupted.lasting_drop(study, bootstrap), disrupted.reversed_order(study, bootstrap)]
+    return [*tables, *disrupted.levels_by_event_time(study, bootstrap).values()]
 
 
 @pytest.mark.parametrize(
     ("conversations", "reason"),
-    [([[4, 5], [3, 3]], recovery.NEVER_POOR), ([[None, None], [None]], recovery.NEVER_RATED)],
+    [([[4, 5], [3, 3]], disrupted.NEVER_POOR), ([[None, None], [None]], disrupted.NEVER_RATED)],
 )
 def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason):
     study = study_of(conversations)
@@ -204,11 +203,11 @@ def test_without_a_poor_or_a_rated_turn_every_row_says_so(conversations, reason)
 
 def test_one_rated_turn_per_conversation_has_no_order(workbooks):
     study = read_workbook(workbooks["ieval"])
-    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
+    tables = disrupted.levels_by_event_time(study, bootstrap_of(study))
     assert tables["as rated"].loc[0, "estimate"] <= 2
     assert tables["difference"]["estimate"].isna().all()
-    assert tables["difference"].loc[0, "reason"] == recovery.NO_ORDER
-    assert tables["difference"].loc[1, "reason"] == recovery.NOT_THERE
+    assert tables["difference"].loc[0, "reason"] == disrupted.NO_ORDER
+    assert tables["difference"].loc[1, "reason"] == disrupted.NOT_THERE
 
 
 @pytest.mark.parametrize(
@@ -230,44 +229,9 @@ def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(mi
     assert levels["level"].iloc[0] == pytest.approx((2 + 6 * 4) / 7)
 
 
-# The figure
-
-
-def test_the_figure_says_its_numbers(study):
-    tables = recovery.levels_by_event_time(study, bootstrap_of(study))
-    figure = event_time(tables, name="x", label="mean level", caption="n", reference=0)
-    number = tables["as rated"].loc[1, "estimate"]
-    assert f"1 after: {number:.2f}" in figure.alt
-    assert len(figure.data) == 3 * len(recovery.TIMES)
-    assert figure.svg().startswith("<svg")
-
-
-def test_a_figure_of_nothing_is_a_sentence():
-    study = study_of([[4, 4], [5, 5]])
-    shown = event_time(
-        recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"], name="x", label="levels", caption="n"
-    )
-    assert isinstance(shown, Sentence)
-    assert recovery.NEVER_POOR in shown.text
-
-
 def test_a_time_that_never_occurs_says_so():
     study = study_of([[5, 1], [4, 2], [3, 1], [5, 2], [4, 1]], list("abcde"))
-    table = recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"]
+    table = disrupted.levels_by_event_time(study, bootstrap_of(study))["as rated"]
     absent = table[table["n"] == 0]
     assert len(absent) >= 1
-    assert set(absent["reason"]) == {recovery.NOT_THERE}
-
-
-def test_turns_around_the_first_poor_one_are_those_that_the_means_rest_on(study):
-    """As many at each time, and of the same mean: the figure's rows and the line above them show one thing."""
-    turns = recovery.turns_around_first_poor(study)
-    rated = recovery.levels_by_event_time(study, bootstrap_of(study))["as rated"]
-    by_time = turns.groupby("time")["level"]
-    assert by_time.size().to_dict() == rated["n"].to_dict()
-    assert by_time.mean().to_dict() == pytest.approx(rated["estimate"].to_dict())
-    assert set(turns.loc[turns["time"] == 0, "level"]) == {1, 2}
-
-
-def test_without_a_poor_turn_there_are_no_turns_around_it():
-    assert recovery.turns_around_first_poor(study_of([[4, 4], [5, 5]])).empty
+    assert set(absent["reason"]) == {disrupted.NOT_THERE}

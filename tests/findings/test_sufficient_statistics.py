@@ -6,15 +6,13 @@ import pytest
 
 from sense7.book.partitioned import read_part, statistics_of_parts
 from sense7.errors import UserError
-from sense7.estimators import alpha, kappa
+from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import safe_names
-from sense7.findings import agreement, measures, ratings
-from sense7.findings.conditions import means as conditions_means
-from sense7.findings.conditions import pairs
+from sense7.findings import agreement, conditions, measures, ratings
+from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.poor_turn import definitions
-from sense7.findings.reliability import alphas as alphas_module
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.findings.whole import outcomes
 from sense7.judge.scoring.metrics import label_metrics
@@ -49,8 +47,8 @@ def in_one_piece(study, scores=None):
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         definitions.poor_turn_effects(study, bootstrap).iloc[:1],
-        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in kappa.WEIGHTS),
-        conditions_means.condition_means(study, bootstrap),
+        *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in rater_agreement.WEIGHTS),
+        conditions.condition_means(study, bootstrap),
         outcomes.empathy_and_experience(study, bootstrap).loc[list(outcomes.EXPERIENCE)],
     ]
     rows = {row["key"]: row for table in tables for _, row in table.iterrows()}
@@ -82,9 +80,9 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
     found = statistics_of_parts(tmp_path / "parts", **DRAWS)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
-        table = conditions_means.condition_differences(study, bootstrap, standardized=standardized)
+        table = conditions.condition_differences(study, bootstrap, standardized=standardized)
         safe = safe_names(study.conditions)
-        for name, (first, second) in pairs.condition_pairs(study).items():
+        for name, (first, second) in conditions.condition_pairs(study).items():
             sign = 1 if first < second else -1
             key = f"{start}_{safe[min(first, second)]}_{safe[max(first, second)]}"
             limits = np.array(found.loc[key, ["estimate", "low", "high"]], dtype=float)

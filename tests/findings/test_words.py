@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from sense7 import tables
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.figures.words import distinctive_terms as figure_of
 from sense7.findings.words import terms as terms_module
 from sense7.record import Recorder, read_values
 from sense7.study import Study
@@ -210,7 +209,6 @@ def check_nothing(study, tmp_path):
     assert set(shares["reason"]) == {terms_module.NO_COMMENTS}
     terms = terms_module.distinctive_terms(study, bootstrap)
     assert terms.empty
-    assert isinstance(figure_of(terms, name="x", caption="n"), Sentence)
     assert isinstance(tables.plain(terms_module.quotations(study), "comments"), Sentence)
     assert terms_module.comment_counts(study)["estimate"].tolist() == [0, 0]
     record = Recorder("x", tmp_path)
@@ -233,11 +231,3 @@ def test_comments_of_one_kind_mark_nothing(rows):
     assert terms_module.distinctive_terms(study, bootstrap_of(study)).empty
     assert len(terms_module.quotations(study)) <= 1
     assert terms_module.comment_shares(study, bootstrap_of(study))["low"].isna().all()
-
-
-def test_the_figure_has_one_row_per_term():
-    study = talk()
-    terms = terms_module.distinctive_terms(study, bootstrap_of(study))
-    figure = figure_of(terms, name="x", caption="n")
-    assert "cold: " in figure.alt
-    assert np.isfinite(figure.data["z"].astype(float)).all()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import holm
 from sense7.judge.compare import Price, compare
 from sense7.judge.predictions import prediction_path, write_predictions
 from sense7.judge.scoring.comparison import compare_judges

@@ -13,20 +13,19 @@ import pytest
 from evidence.coverage import run as coverage
 
 from sense7 import ParticipantBootstrap
-from sense7.findings import agreement, ground_truth, relative_importance
+from sense7.findings import (
+    agreement,
+    conditions,
+    context,
+    disrupted,
+    ground_truth,
+    individualized,
+    relative_importance,
+    reliability,
+)
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.findings.conditions import cumulative_logit_model, fading, mixed_model
-from sense7.findings.conditions import means as conditions_means
-from sense7.findings.context import gap
-from sense7.findings.context import means as context_means
-from sense7.findings.context import shares as shares_module
-from sense7.findings.context import slopes as slopes_module
-from sense7.findings.disrupted import expectations, failures, neighbors, recovery
-from sense7.findings.individualized import characteristics, same_person, variance_components
 from sense7.findings.poor_turn import definitions, ladder
-from sense7.findings.reliability import alphas, levels
-from sense7.findings.structure import items, number_of_factors, one_factor
 from sense7.findings.whole import outcomes
 from sense7.judge.scoring import noise_ceiling
 from sense7.simulate import Parameters, draw
@@ -95,10 +94,9 @@ def of_ratings(study, bootstrap):
 def of_reliability(study, bootstrap):
     turns, after = measures_module.turn_ratings(study), measures_module.post_task_ratings(study)
     return recorded(
-        alphas.alpha_table(turns, after, bootstrap),
-        alphas.alpha_taking_turns_as_independent(turns, bootstrap),
-        alphas.alpha_if_dropped(turns, bootstrap, recorded_as="turn"),
-        alphas.alpha_if_dropped(after, bootstrap, recorded_as="post"),
+        reliability.alpha_table(turns, after, bootstrap),
+        reliability.alpha_if_dropped(turns, bootstrap, recorded_as="turn"),
+        reliability.alpha_if_dropped(after, bootstrap, recorded_as="post"),
     )
 
 
@@ -111,21 +109,21 @@ def of_agreement(study, bootstrap):
 
 def of_structure(study, bootstrap):
     turns = measures_module.turn_ratings(study)
-    found = recorded(
-        items.correlations(turns, bootstrap, recorded_as="turn"),
-        number_of_factors.eigenvalues(turns, bootstrap, recorded_as="turn"),
-        items.item_rest(turns, bootstrap, recorded_as="turn"),
+    return recorded(
+        reliability.correlations(turns, bootstrap, recorded_as="turn"),
+        reliability.eigenvalues(turns, bootstrap, recorded_as="turn"),
+        reliability.item_rest(turns, bootstrap, recorded_as="turn"),
+        reliability.average_correlation_table(turns, bootstrap),
     )
-    return found | {"average_correlation_turn": items.average_correlation_row(turns, bootstrap)["estimate"]}
 
 
 def of_one_factor(study, bootstrap):
-    return recorded(*one_factor.omega_and_loadings(measures_module.turn_ratings(study), bootstrap))
+    return recorded(*reliability.omega_and_loadings(measures_module.turn_ratings(study), bootstrap))
 
 
 def of_nesting(study, bootstrap):
     nested = measures_module.nested_turn_ratings(study)
-    return recorded(levels.alphas_by_level(nested, bootstrap), levels.average_correlations_by_level(nested, bootstrap))
+    return recorded(reliability.by_level(nested, bootstrap))
 
 
 def of_importance(study, bootstrap):
@@ -148,58 +146,58 @@ def of_poor_turns_mixed(study, bootstrap):
 
 
 def of_events(study, bootstrap):
-    drop = recovery.lasting_drop(study, bootstrap)
-    return recorded(drop.loc[["as rated"]], neighbors.lag_1_correlation(study, bootstrap))
+    drop = disrupted.lasting_drop(study, bootstrap)
+    return recorded(drop.loc[["as rated"]], disrupted.lag_1_correlation(study, bootstrap))
 
 
 def of_failures(study, bootstrap):
-    return recorded(failures.continuity_contrasts(study, bootstrap))
+    return recorded(disrupted.continuity_contrasts(study, bootstrap))
 
 
 def of_expectations(study, bootstrap):
-    surface = expectations.response_surface(study, bootstrap)["surface"]
-    return recorded(expectations.unmet_expectations(study, bootstrap), surface)
+    surface = disrupted.response_surface(study, bootstrap)
+    return recorded(disrupted.unmet_expectations(study, bootstrap), surface)
 
 
 def of_conditions(study, bootstrap):
     return recorded(
-        *(conditions_means.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
-        conditions_means.condition_differences(study, bootstrap, standardized=True),
-        conditions_means.prompted_minus_mean_of_others(study, bootstrap),
+        *(conditions.condition_means(study, bootstrap, rating=rating) for rating in ("ground_truth", "overall")),
+        conditions.condition_differences(study, bootstrap, standardized=True),
+        conditions.prompted_minus_mean_of_others(study, bootstrap),
     )
 
 
 def of_odds(study, bootstrap):
-    return recorded(cumulative_logit_model.odds_ratios(study, "overall", 0.95))
+    return recorded(conditions.odds_ratios(study, bootstrap))
 
 
 def of_persons(study, bootstrap):
     tables = (
-        same_person.participant_icc(study, bootstrap),
-        same_person.same_condition_differences(study, bootstrap),
-        characteristics.relations(study, bootstrap, permutations=0).estimates.loc[["TrustInAI", "EmpathicConcern"]],
-        characteristics.explained_together(study, bootstrap),
+        individualized.participant_icc(study, bootstrap),
+        individualized.same_condition_differences(study, bootstrap),
+        individualized.relations(study, bootstrap).estimates.loc[["TrustInAI", "EmpathicConcern"]],
+        individualized.explained_together(study, bootstrap),
     )
     return {key: value for key, value in recorded(*tables).items() if "cross_validated" not in key}
 
 
 def of_variances(study, bootstrap):
-    return recorded(variance_components.variance_parts(study, bootstrap).variances)
+    return recorded(individualized.variance_parts(study, bootstrap).variances)
 
 
 def of_context(study, bootstrap):
     return recorded(
-        context_means.own_topic_means(study, bootstrap),
-        slopes_module.context_slopes(study, bootstrap),
-        shares_module.context_shares(study, bootstrap),
-        gap.expected_experienced_gap(study, bootstrap),
-        gap.gap_by_topic(study, bootstrap),
+        context.own_topic_means(study, bootstrap),
+        context.context_slopes(study, bootstrap),
+        context.context_shares(study, bootstrap),
+        context.expected_experienced_gap(study, bootstrap),
+        context.gap_by_topic(study, bootstrap),
     )
 
 
 def of_course(study, bootstrap):
     return recorded(
-        fading.prompt_fading(study, bootstrap),
+        conditions.prompt_fading(study, bootstrap),
         outcomes.empathy_and_experience(study, bootstrap),
     )
 
@@ -251,14 +249,14 @@ STUDIES, STUDIES_SCALE = 10, 3
 
 def of_chance_order(study, bootstrap):
     return recorded(
-        recovery.lasting_drop(study, bootstrap),
-        recovery.levels_by_event_time(study, bootstrap)["difference"],
-        recovery.reversed_order(study, bootstrap),
+        disrupted.lasting_drop(study, bootstrap),
+        disrupted.levels_by_event_time(study, bootstrap)["difference"],
+        disrupted.reversed_order(study, bootstrap),
     )
 
 
 def of_models(study, _):
-    return recorded(mixed_model.mixed_contrasts(study, confidence=0.95).differences)
+    return recorded(conditions.mixed_contrasts(study, confidence=0.95).differences)
 
 
 ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)

@@ -136,9 +136,9 @@ def test_truth_is_complete(default):
         *("relational_applicability", "relational_very_poor", "kappa_affective", "kappa_relational"),
         *("poor_turn_d", "icc_participant", "continuity_drop", "expectation_drop", "best_condition"),
         *("importance_cognitive", "importance_affective", "importance_response"),
-        "condition_difference_model-a-empathy-prompt_model-b",
+        "condition_model_difference_model-a-empathy-prompt_model-b",
     ]
-    families = ("applicability", "very_poor_of_rated", "very_poor_of_all", "mean", "kappa_linear", "kappa_quadratic")
+    families = ("applicability", "very_poor_of_rated", "mean", "kappa_linear", "kappa_quadratic")
     for family in families:
         wanted += [f"{family}_{name}" for name in dimensions]
     assert set(wanted) <= planted.keys()

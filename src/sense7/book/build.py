@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from sense7 import sources
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
 from sense7.book.execute import SCRATCH, BuildError, Kernels, start_kernels
-from sense7.book.inputs import PARSED_NOTEBOOKS, Inputs, resolve_inputs
+from sense7.book.inputs import Inputs, resolve_inputs
 from sense7.book.jupyter_book import JupyterBook
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.manifest import damage, environment_of, shown, write_manifest
-from sense7.book.notebooks import installable_from, keep_parsed
+from sense7.book.notebooks import installable_from
 from sense7.book.pages import forget_pages, pages_under_way
 from sense7.book.plan import digest_files
 from sense7.book.replacing import replace_edition, under_way
@@ -203,7 +203,6 @@ def _make(
     with making as scratch, contextlib.nullcontext(program) if program else JupyterBook() as book:
         edition = Path(scratch) / "edition"
         _write_inputs(inputs, edition, study, provenance, truth)
-        keep_parsed(inputs.project.place / PARSED_NOTEBOOKS, [job.notebook for job in inputs.jobs.values()])
         facts = _facts(inputs.name, study, provenance, inputs.jobs, inputs.options) | _facts_of_inputs(inputs)
         with pages_under_way(root, facts, inputs.config, _pages(inputs), Path(scratch), book) as make_pages:
             executed = _execute(inputs, edition, workers, scheduler, say, progress, kernels)

@@ -25,6 +25,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from sense7.book.by_hand import skip_unfit
 from sense7.book.notebooks import TextNotebook, cells_of, ipynb_text, to_ipynb
 from sense7.book.plan import FIXED, Job
 from sense7.book.warm_kernels import Nursery, NurseryError
@@ -424,7 +425,9 @@ def executed_copy(job: Job, folder: Path, scratch: Path, kernels: Kernels | None
 
     kernels = kernels or Kernels()
     source, done = scratch / "given.ipynb", scratch / "done.ipynb"
-    source.write_text(to_ipynb(job.notebook), encoding="utf-8")
+    source.write_text(
+        skip_unfit(to_ipynb(job.notebook), {**job.notebook.defaults, **job.parameters}, folder), encoding="utf-8"
+    )
     for attempt in range(STARTS):
         try:
             _papermill(job, source, done, folder, kernels, scratch / f"ipython {attempt}")

@@ -31,7 +31,6 @@ __all__ = ["Inputs", "configuration", "how_made", "read_config", "resolve_inputs
 
 RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
-PARSED_NOTEBOOKS = "_build/notebooks.json"
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def resolve_inputs(
     accepted |= {"data": f"../data/{provenance.file}", "results": "../results"}
     accepted |= {"predictions": "../predictions"} if judged else {}
     options = options or ReadingOptions.beside(path)
-    jobs = plan_jobs(root, accepted, options.digest(provenance.sha256), judged, project.place / PARSED_NOTEBOOKS)
+    jobs = plan_jobs(root, accepted, options.digest(provenance.sha256), judged)
     return Inputs(
         project,
         name,

@@ -9,7 +9,7 @@ from sense7.book.editions import edition_folder
 from sense7.book.execute import BuildError
 from sense7.book.manifest import require_whole
 from sense7.book.plan import Job, released_only
-from sense7.claims import Claim, Row, load_claims, make_ledger
+from sense7.claims import POWER_FILE, Claim, Row, load_claims, make_ledger
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
@@ -82,7 +82,9 @@ def write_ledger(
     simulated = _simulated_means(root, truth, jobs)
     implied = implied_truths(truth, simulated)
     known = load_claims(root / CLAIMS) if known is None else known
-    rows = make_ledger(known, values, provenance, truth, rests_on, implied)
+    counted = root / "data" / POWER_FILE
+    rates = json.loads(counted.read_text(encoding="utf-8"))["claims"] if counted.exists() else {}
+    rows = make_ledger(known, values, provenance, truth, rests_on, implied, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
         truths = {key: asdict(truth) for key, truth in implied.items()}

@@ -3,12 +3,10 @@
 import math
 from collections.abc import Mapping
 
-from sense7.claims import VERDICTS
-
 __all__ = ["MARKS", "positions"]
 
-MARKS = dict(zip(VERDICTS, "●◆●○◆■●◆--", strict=True))
-"""Verdict -> a mark, so that it does not rest on color alone."""
+MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
+"""Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""
 
 _WIDEST = 2
 """Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""

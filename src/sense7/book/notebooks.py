@@ -6,36 +6,36 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 """
 
 import ast
-import contextlib
 import copy
-import importlib.metadata
+import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.sources.released import RELEASED
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
 __all__ = [
+    "BY_HAND",
     "COMMON",
     "TextNotebook",
     "cells_of",
+    "derive_copies",
     "find_notebooks",
     "installable_from",
     "ipynb_text",
-    "keep_parsed",
     "load_notebook",
+    "refuse_edited",
     "to_ipynb",
     "unfit_parameters",
 ]
+
+BY_HAND = "by-hand"
+"""Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
 COMMON = {
     "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},
@@ -119,18 +119,8 @@ class TextNotebook:
         return self.path.stem
 
 
-def find_notebooks(root: Path, kept: Path | None = None) -> list[TextNotebook]:
-    """Load every text notebook of a checkout, in the order of their names.
-
-    Parameters
-    ----------
-    root : Path
-        The checkout.
-    kept : Path, optional
-        File in which :func:`keep_parsed` left what another process parsed.
-    """
-    if kept is not None:
-        _parsed.update(_kept_by(kept))
+def find_notebooks(root: Path) -> list[TextNotebook]:
+    """Load every text notebook of a checkout, in the order of their names."""
     notebooks = [load_notebook(path) for path in sorted((root / "notebooks").glob("[0-9]*.md"))]
     if not notebooks:
         raise UserError(f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout.")
@@ -251,39 +241,12 @@ def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[s
     return problems
 
 
-_parsed: dict[str, "NotebookNode"] = {}
-"""Text of a notebook -> the notebook, which nobody may change."""
+@lru_cache(_KEPT)
+def _parse(source: str):
+    """The notebook of a text, which nobody may change."""
+    import jupytext
 
-
-def _parse(source: str) -> "NotebookNode":
-    """The notebook of a text."""
-    if source not in _parsed:
-        import jupytext
-
-        _parsed[source] = jupytext.reads(source, fmt="md:myst")
-    return _parsed[source]
-
-
-def _kept_by(kept: Path) -> dict[str, "NotebookNode"]:
-    """What another process parsed with the same packages: text -> notebook; nothing where it is not known."""
-    from nbformat import from_dict
-
-    try:
-        stored = json.loads(kept.read_text(encoding="utf-8"))
-        return {text: from_dict(node) for text, node in stored["parsed"].items()} if stored["by"] == _parser() else {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def keep_parsed(kept: Path, notebooks: Iterable[TextNotebook]) -> None:
-    """Leave for the next process what these notebooks say, which takes half a second to parse; if it can be written."""
-    stored = {"by": _parser(), "parsed": {notebook.source: _parse(notebook.source) for notebook in notebooks}}
-    with contextlib.suppress(OSError):
-        write_whole(kept, json.dumps(stored))
-
-
-def _parser() -> list[str]:
-    return [importlib.metadata.version(name) for name in ("jupytext", "markdown-it-py", "nbformat")]
+    return jupytext.reads(source, fmt="md:myst")
 
 
 def installable_from(repository: Mapping) -> str:
@@ -340,3 +303,50 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
 def ipynb_text(node: Mapping) -> str:
     """Return a notebook in Jupyter's format as text, the same for equal notebooks."""
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+# --- the copies that Jupyter opens ------------------------------------------------------
+
+
+def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write: bool = True) -> list[Path]:
+    """Write the .ipynb beside each text notebook where it is not up to date, and return these.
+
+    Raises
+    ------
+    UserError
+        If one was edited in Jupyter: nothing is written then.
+    """
+    refuse_edited(notebooks)
+    stale = []
+    for notebook in notebooks:
+        path, node = notebook.path.with_suffix(".ipynb"), json.loads(to_ipynb(notebook, install_from))
+        # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
+        node["metadata"]["sense7"] = {"derived": _cells_digest(node["cells"])}
+        if not path.exists() or path.read_text(encoding="utf-8") != ipynb_text(node):
+            stale.append(path)
+            if write:
+                write_whole(path, ipynb_text(node))
+    return stale
+
+
+def refuse_edited(notebooks: Iterable[TextNotebook]) -> None:
+    """Refuse to go on where a derived .ipynb was edited, since the book is made from the text beside it."""
+    for notebook in notebooks:
+        path = notebook.path.with_suffix(".ipynb")
+        try:
+            node = json.loads(path.read_text(encoding="utf-8"))
+            derived = node["metadata"].get("sense7", {}).get("derived")
+            edited = derived != _cells_digest(node["cells"])
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # none, or no notebook: nothing of an edit would be lost
+        if edited:
+            raise UserError(
+                f"{path} was edited, and {notebook.path.name} beside it, from which the book is made, does not have "
+                f"the edit. Make it in {notebook.path.name} too, then remove {path.name}: it is derived again. To "
+                f"run the edited one as it is: papermill {path.name} executed.ipynb"
+            )
+
+
+def _cells_digest(cells: Sequence[Mapping]) -> str:
+    content = [[cell["cell_type"], "".join(cell["source"])] for cell in cells]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

@@ -159,11 +159,9 @@ def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
     }
 
 
-def plan_jobs(
-    root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path], kept: Path | None = None
-) -> dict[str, Job]:
-    """What is to be executed, and what each notebook's result depends on; see :func:`find_notebooks` for ``kept``."""
-    notebooks = find_notebooks(root, kept)
+def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
+    """What is to be executed, and what each notebook's result depends on."""
+    notebooks = find_notebooks(root)
     beside = data_beside(root, notebooks, judged)
     return plan(notebooks, parameters, workbook_digest, environment_of(root), beside)
 

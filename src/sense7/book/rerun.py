@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.notebooks import TextNotebook, find_notebooks, ipynb_text, load_notebook, to_ipynb
+from sense7.book.notebooks import TextNotebook, find_notebooks, ipynb_text, load_notebook, refuse_edited, to_ipynb
 from sense7.book.plan import plan
 from sense7.errors import UserError
 from sense7.files import not_written, scratch_folder, write_whole
@@ -117,6 +117,7 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     if out.is_dir() or (results.exists() and not results.is_dir()):
         in_the_way = out if out.is_dir() else results
         raise UserError(f"{in_the_way}: is in the way. Remove it, or give another place by --out.")
+    refuse_edited(_with_needed(chosen, known))
     jobs = plan(_with_needed(chosen, known), chosen_parameters, "", ())
     own = _placed(chosen_parameters, chosen) | {"results": results.name}
     try:

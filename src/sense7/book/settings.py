@@ -23,17 +23,16 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
     "high_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
     "items_for_a_factor": ("estimators.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
     "items_for_a_test_of_a_factor": (
-        "findings.structure.one_factor",
-        lambda one_factor: in_words(one_factor.ITEMS_FOR_A_TEST),
+        "findings.reliability",
+        lambda reliability: in_words(reliability.ITEMS_FOR_A_TEST),
     ),
     "low_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["low"])),
     "poor_turn": ("findings.measures", lambda measures: levels_in_words(range(measures.POOR, 0, -1))),
-    "precise": ("claims", lambda claims: f"{claims.PRECISE:.0%}"),
     "turns_after": (
-        "findings.disrupted.recovery",
+        "findings.disrupted",
         lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}",
     ),
-    "turns_before": ("findings.disrupted.recovery", lambda recovery: in_words(len(recovery.BEFORE))),
+    "turns_before": ("findings.disrupted", lambda recovery: in_words(len(recovery.BEFORE))),
     "writers_of_a_term": ("findings.words.terms", lambda words: in_words(words.FEWEST_PEOPLE)),
 }
 """Name -> module that holds the choice, imported when it is asked for, and the choice in words."""

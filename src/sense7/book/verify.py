@@ -404,12 +404,14 @@ def _ledger(folder: Path) -> Parts:
 
 
 def _ledger_texts(folder: Path) -> Parts:
-    """What the page of the ledger has to say of each claim: computed value and verdict."""
+    """What the page of the ledger has to say of each claim: computed value and the two marks."""
     parts: Parts = {}
     for row in _read(folder / "ledger.json"):
         name = row["id"].replace("_", "-")
         parts[(name, "this edition")] = format_value(row["computed"]) if row["computed"] else "-"
-        parts[(name, "verdict")] = row["verdict"] + (" tuned" if row["tuned"] else "")
+        parts[(name, "rule")] = row["rule"]["mark"]
+        if row["check"]:
+            parts[(name, "check")] = row["check"]["mark"] + (" tuned" if row["tuned"] else "")
     return parts
 
 
@@ -419,10 +421,11 @@ def _ledger_page(folder: Path) -> Parts:
     for row in rows:
         name = re.search(r'id="claim-([^"]+)"', row)
         cells = re.findall(r"<td\b[^>]*>(.*?)</td>", row, re.DOTALL)
-        if name and len(cells) == 4:
+        if name and len(cells) in (4, 5):
             first = [re.search(r"<p\b[^>]*>(.*?)</p>", cell, re.DOTALL) for cell in cells[2:]]
             texts = [" ".join(html.unescape(re.sub(r"<[^>]*>", "", match[1])).split()) for match in first if match]
-            parts |= {(name[1], what): text for what, text in zip(("this edition", "verdict"), texts, strict=False)}
+            said = zip(("this edition", "rule", "check"), texts, strict=False)
+            parts |= {(name[1], what): text for what, text in said if (what, text) != ("check", "-")}
     return parts
 
 

@@ -65,6 +65,11 @@ def build(
     parameters = assignments(parameter or [])
     if prompted:
         parameters["prompted_condition"] = prompted
+    if project.is_checkout:
+        from sense7.book.inputs import read_config
+        from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
+
+        derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
     with JupyterBook() as program:  # which imports what it needs while this process does the same
         observed = manifest.observe(command)
         from sense7.book.build import BuildError, build_edition
@@ -164,7 +169,7 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
     from sense7.record import format_value
 
     table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=True)
-    for head in ("Claim", "Grade", "Published", "This edition", "Verdict", "Why"):
+    for head in ("Claim", "Grade", "Published", "This edition", "Claim's rule", "Check of the method"):
         table.add_column(head)
     for row in rows:
         claim, computed = row["published"], row["computed"]
@@ -174,8 +179,8 @@ def _print_ledger(title: str, rows: list[dict]) -> None:
             claim["grade"],
             claim["shown"],
             format_value(computed) if computed else "-",
-            row["verdict"] + (" (tuned)" if row["tuned"] else ""),
-            row["why"],
+            "\n".join(filter(None, (row["rule"]["mark"], row["rule"]["why"]))),
+            row["check"]["mark"] + (" (tuned)" if row["tuned"] else "") if row["check"] else "-",
         )
         table.add_row(*(Text(plain_lines(cell)) for cell in cells))
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -308,19 +313,12 @@ def notebooks(
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
     from sense7.book.inputs import read_config
-    from sense7.book.notebooks import find_notebooks, installable_from, to_ipynb
+    from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
     from sense7.checkout import find_checkout
-    from sense7.files import write_whole
 
     root = find_checkout()
     address = installable_from(read_config(root)["repository"])
-    stale = []
-    for notebook in find_notebooks(root):
-        path, text = notebook.path.with_suffix(".ipynb"), to_ipynb(notebook, address)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            stale.append(path.name)
-            if not check_only:
-                write_whole(path, text)
+    stale = derive_copies(find_notebooks(root), address, write=not check_only)
     if stale and check_only:
-        fail(f"not up to date: {', '.join(stale)}. Run: make derived", 1)
+        fail(f"not up to date: {', '.join(path.name for path in stale)}. Run: make derived", 1)
     print(f"{len(stale)} written" if stale else "up to date")

@@ -1,25 +1,14 @@
 """Cronbach's alpha from covariances, with intervals that resample participants or follow Feldt."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
-
-__all__ = [
-    "SCALE",
-    "alpha_from_covariances",
-    "alpha_row",
-    "alpha_row_of_moments",
-    "covariances_from_sums",
-    "cronbach_alpha",
-    "feldt_interval",
-    "moments_by_participant",
-    "pair_moments",
-]
 
 SCALE = Scale("log(1 - alpha)", lambda alpha: np.log1p(-alpha), lambda logs: -np.expm1(logs))
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
@@ -31,20 +20,6 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
     r"""Return Cronbach's alpha of k items from their covariance matrix.
 
     .. math:: \alpha = \frac{k}{k - 1}\left(1 - \frac{\sum_i C_{ii}}{\sum_{ij} C_{ij}}\right)
-
-    Parameters
-    ----------
-    covariances : array, shape (..., k, k)
-        One matrix or many.
-
-    Returns
-    -------
-    array, shape (...)
-        At most 1 of complete ratings; NaN if k < 2 or the total variance is not positive.
-
-    References
-    ----------
-    Cronbach, L. J. (1951). Psychometrika 16, 297-334.
 
     Examples
     --------
@@ -131,28 +106,6 @@ def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.9
     with F the quantile of the F distribution on n - 1 and (n - 1)(k - 1) degrees of
     freedom and :math:`\gamma` one minus the confidence. Turns of one person are not
     independent, so over turns it is far too narrow; it is shown beside the right one.
-
-    Parameters
-    ----------
-    alpha : float
-        Estimate.
-    units, items : int
-        n and k.
-    confidence : float
-        Of the interval.
-
-    Returns
-    -------
-    tuple of float
-        Lower and upper limit; NaN if they are undefined.
-
-    References
-    ----------
-    Feldt, L. S. (1965). Psychometrika 30, 357-370.
-
-    Notes
-    -----
-    R: psych::alpha(use='pairwise')$feldt, psychometric::alpha.CI, tests/reference/reference.R; equal to 1e-7.
 
     Examples
     --------
@@ -251,19 +204,7 @@ def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[
 def alpha_row_of_moments(
     moments: np.ndarray, participants: pd.Series, units: int, bootstrap: ParticipantBootstrap, *, missing, interval
 ) -> dict:
-    """Return :func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant.
-
-    Parameters
-    ----------
-    moments : array, shape (rows, 4, items, items)
-        Two items at least.
-    participants : Series
-        Participant of each row.
-    units : int
-        Number of units.
-    bootstrap, missing, interval
-        As for :func:`alpha_row`.
-    """
+    """Return :func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant."""
     items = moments.shape[-1]
     method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
     if interval == "feldt":
@@ -282,4 +223,199 @@ def alpha_row_of_moments(
     return bootstrap.row(estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how)
 
 
-check_arguments(globals())
+FEWEST_UNITS = 3
+ROUNDING = 1e-9
+
+
+def varies(values: pd.Series) -> bool:
+    """Return whether there are two different values."""
+    return bool(values.max() > values.min())  # False for NaN
+
+
+def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFrame, str]:
+    """Return the ratings without items that were never rated or do not vary and, listwise, without incomplete units.
+
+    Examples
+    --------
+    >>> used, note = usable(pd.DataFrame({"a": [1, 2.0], "b": [3, 3.0], "c": [np.nan] * 2}))
+    >>> list(used), note
+    (['a'], ' (never rated: c; does not vary: b)')
+    """
+    if missing not in {"pairwise", "listwise"}:
+        raise ValueError(f"missing must be 'pairwise' or 'listwise', not {missing!r}")
+    rated = ratings.loc[:, ratings.notna().any()]
+    never = [name for name in ratings if name not in rated]
+    if missing == "listwise":
+        rated = rated.dropna()
+    constant = [name for name in rated if not varies(rated[name])] if len(rated) else []
+    notes = [
+        f"{what}: {', '.join(names)}" for what, names in (("never rated", never), ("does not vary", constant)) if names
+    ]
+    return rated.drop(columns=constant), f" ({'; '.join(notes)})" if notes else ""
+
+
+def lacking_items(used: pd.DataFrame, note: str) -> str:
+    """Return which items a value over all items lacks, for its reason; "" if none.
+
+    Examples
+    --------
+    >>> lacking_items(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), " (never rated: c)")
+    '2 dimensions; never rated: c'
+    """
+    return f"{count_of(used.shape[1], 'dimension')}; {note[2:-1]}" if note else ""
+
+
+def joined(*reasons: str) -> str:
+    """Return reasons in one line; empty ones are left out."""
+    return "; ".join(filter(None, reasons))
+
+
+def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
+    """Return why the ratings that :func:`usable` left are too few for a statistic; "" if they are enough.
+
+    Examples
+    --------
+    >>> too_few(pd.DataFrame({"a": [1.0, 2.0, 3.0]}), items=3)
+    'only 1 of these ratings was given and varies; this needs 3'
+    """
+    count = used.shape[1]
+    if len(used) < units and count:
+        return f"units that rate all of {count_of(count, 'item')}: {len(used)}; this needs {units}"
+    if count >= items:
+        return ""
+    number = "none of these ratings" if count == 0 else f"only {count} of these ratings"
+    return (
+        f"{number} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
+    )
+
+
+def rows_of(
+    names: Sequence[str],
+    estimates: Sequence[Estimate],
+    bootstrap: ParticipantBootstrap,
+    *,
+    counts: Sequence[int],
+    unit: str,
+    method: str,
+    undefined: str,
+) -> dict[str, dict]:
+    """Return rows of estimates from :meth:`ParticipantBootstrap.estimates`.
+
+    ``undefined`` is the reason where there is no estimate.
+    """
+    return {
+        name: bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
+        for name, estimate, n in zip(names, estimates, counts, strict=True)
+    }
+
+
+def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
+    r"""Return the correlation of each item with the sum of the others, from their covariances.
+
+    .. math:: r_i = \frac{\sum_{j \ne i} C_{ij}}{\sqrt{C_{ii} \sum_{j \ne i} \sum_{l \ne i} C_{jl}}}
+
+    Examples
+    --------
+    >>> item_rest_from_covariances(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
+    [0.5, 0.5]
+    """
+    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    sums = covariances.sum(axis=-1)
+    rest = sums.sum(axis=-1)[..., None] - 2 * sums + own
+    with np.errstate(divide="ignore", invalid="ignore"):
+        defined = (own > ROUNDING) & (rest > ROUNDING)
+        r = np.where(defined, (sums - own) / np.sqrt(np.where(defined, own * rest, 1)), np.nan)
+        return np.where(np.abs(r) <= 1 + ROUNDING, np.clip(r, -1, 1), np.nan)
+
+
+def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
+    """Return correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
+    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.sqrt(np.where(own > ROUNDING, own, np.nan))
+        return covariances / (scale[..., :, None] * scale[..., None, :])
+
+
+def average_correlation(correlations: np.ndarray) -> np.ndarray:
+    """Return the mean of the k (k - 1) / 2 correlations of matrices of shape (..., k, k).
+
+    Examples
+    --------
+    >>> float(average_correlation(np.array([[1.0, 0.5], [0.5, 1.0]])))
+    0.5
+    """
+    k = correlations.shape[-1]
+    return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (k * (k - 1))
+
+
+def unexplained_variances(correlations: np.ndarray) -> np.ndarray:
+    """Return the share of each item that the others do not explain, (..., k); NaN where not positive definite."""
+    correlations = np.asarray(correlations, dtype=float)
+    finite = np.isfinite(correlations).all(axis=(-2, -1))
+    identity = np.eye(correlations.shape[-1])
+    safe = np.where(finite[..., None, None], correlations, identity)
+    positive = finite & (np.linalg.eigvalsh(safe)[..., 0] > ROUNDING)
+    inverse = np.linalg.inv(np.where(positive[..., None, None], safe, identity))
+    return np.where(positive[..., None], 1 / np.diagonal(inverse, axis1=-2, axis2=-1), np.nan)
+
+
+def nested_moments(ratings: pd.DataFrame) -> tuple[np.ndarray, pd.Index]:
+    r"""Return the sums of each participant from which the covariances of both levels follow, for every two items.
+
+    Examples
+    --------
+    One participant, two conversations of two turns: the deviations of a are 1 and 1, those of b are 1 and 1.
+
+    >>> index = pd.MultiIndex.from_tuples([("P", "C1"), ("P", "C1"), ("P", "C2"), ("P", "C2")])
+    >>> moments, _ = nested_moments(pd.DataFrame({"a": [1.0, 3, 3, 5], "b": [2.0, 4, 5, 3]}, index=index))
+    >>> moments[0, 0].tolist(), moments[0, 1, 0, 1]
+    ([[4.0, 0.0], [0.0, 4.0]], np.float64(2.0))
+    """
+    owners, talks = (ratings.index.get_level_values(level) for level in (0, 1))
+    codes, conversations = pd.factorize(talks)
+    values = ratings.to_numpy(dtype=float)
+    items = values.shape[1]
+    sums = np.zeros((len(conversations), 4, items, items))
+    for piece in pieces(len(values), 4 * items**2):
+        sums += sums_by_participant(pair_moments(values[piece]), codes[piece], len(conversations))
+    n, x, y, xy = np.moveaxis(sums, 1, 0)
+    rated = n > 0
+    product = x * y / np.where(rated, n, 1)
+    parts = np.stack([xy - product, np.maximum(n - 1, 0), product, x, y, n, n**2, rated], axis=1)
+    first = np.unique(codes, return_index=True)[1] if len(codes) else []
+    owner, people = pd.factorize(owners[first])
+    return sums_by_participant(parts, owner, len(people)), people
+
+
+def within_covariances(sums: np.ndarray) -> np.ndarray:
+    r"""Return pooled covariances within conversations, :math:`S_W` of this module's head.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_tuples([("P", "C1"), ("P", "C1"), ("P", "C2"), ("P", "C2")])
+    >>> moments, _ = nested_moments(pd.DataFrame({"a": [1.0, 3, 3, 5], "b": [2.0, 4, 3, 5]}, index=index))
+    >>> within_covariances(moments.sum(axis=0)).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    own, freedom = sums[..., 0, :, :], sums[..., 1, :, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(freedom > 0, own / freedom, np.nan)
+
+
+def between_covariances(sums: np.ndarray) -> np.ndarray:
+    r"""Return covariances between conversations without turn-to-turn variation, :math:`S_B` of this module's head.
+
+    Examples
+    --------
+    The means of the two conversations are 2 and 4, each of two turns with a variance of 2.
+
+    >>> index = pd.MultiIndex.from_tuples([("P", "C1"), ("P", "C1"), ("P", "C2"), ("P", "C2")])
+    >>> moments, _ = nested_moments(pd.DataFrame({"a": [1.0, 3, 3, 5]}, index=index))
+    >>> between_covariances(moments.sum(axis=0)).tolist()
+    [[1.0]]
+    """
+    _, _, product, x, y, n, squared, groups = np.moveaxis(sums, -3, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_square = (product - x * y / n) / (groups - 1)
+        turns = (n - squared / n) / (groups - 1)
+        return np.where(groups > 1, (mean_square - within_covariances(sums)) / turns, np.nan)

@@ -13,10 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from sense7.arguments import check_arguments
-
-__all__ = ["AlternativeTest", "Wins", "alternative_test", "benjamini_yekutieli", "winning_rate", "wins"]
-
 FEWEST_INSTANCES = 30
 """Instances of an annotator below which the t test is not used."""
 
@@ -24,28 +20,14 @@ _ROUNDING = 1e-9
 
 
 class Wins(NamedTuple):
-    """Who is at least as close to the others, on each instance and for each annotator; NaN where that can't be said.
-
-    Attributes
-    ----------
-    judge, annotator : array, shape (instances, annotators)
-        1 or 0: whether the judge, and whether the annotator left out, is at least as close. Both are 1 at a tie.
-    """
+    """Who is at least as close to the others, on each instance and for each annotator; NaN where that can't be said."""
 
     judge: np.ndarray
     annotator: np.ndarray
 
 
 class AlternativeTest(NamedTuple):
-    r"""The test against each annotator.
-
-    Attributes
-    ----------
-    advantage : array, shape (..., annotators)
-        :math:`\rho_j`: share of instances on which the judge is at least as close as annotator j.
-    p : array, shape (..., annotators)
-        One-sided p value of :math:`\rho_j` against the annotator's own share minus :math:`\varepsilon`.
-    """
+    r"""The test against each annotator."""
 
     advantage: np.ndarray
     p: np.ndarray
@@ -56,19 +38,6 @@ def wins(judge: np.ndarray, annotators: np.ndarray, reference: np.ndarray | None
 
     The closeness of a rating r to the remaining annotators of an instance is
     :math:`-\sqrt{\frac{1}{|R|} \sum_{k \in R} (r - x_k)^2}`.
-
-    Parameters
-    ----------
-    judge : array, shape (instances,)
-        NaN: no rating.
-    annotators : array, shape (instances, annotators)
-        NaN: not annotated.
-    reference : array, shape (instances,), optional
-        One person whose rating stands in place of the remaining annotators: the single-expert case of the paper.
-
-    Returns
-    -------
-    Wins
 
     Examples
     --------
@@ -106,26 +75,6 @@ def alternative_test(found: Wins, epsilon: float = 0.2, weights: np.ndarray | No
 
     with n - 1 degrees of freedom; small p values speak for the judge.
 
-    Parameters
-    ----------
-    found : Wins
-        See :func:`wins`.
-    epsilon : float
-        What the judge may be worse by; the paper advises 0.2 against experts, 0.15 against skilled annotators and 0.1
-        against crowd workers.
-    weights : array, shape (resamples, instances), optional
-        How often each instance is in each resample.
-
-    Returns
-    -------
-    AlternativeTest
-        p is NaN below ``FEWEST_INSTANCES`` instances. If all differences are equal, it is 0 where they lie below
-        epsilon and 1 elsewhere.
-
-    Notes
-    -----
-    Equal to scipy.stats.ttest_1samp(d, epsilon, alternative="less").
-
     Examples
     --------
     >>> judge = np.tile([3.0, 3, 3, 1], 10)
@@ -153,25 +102,6 @@ def benjamini_yekutieli(p: np.ndarray, q: float = 0.05) -> np.ndarray:
 
     The k smallest p values are rejected for the largest k with
     :math:`p_{(k)} \le \frac{k}{m} \frac{q}{\sum_{i=1}^m 1/i}`.
-
-    Parameters
-    ----------
-    p : array, shape (..., tests)
-        P values; NaN, a test that could not be computed, is never rejected and does not count among the m.
-    q : float
-        The rate.
-
-    Returns
-    -------
-    array of bool, shape (..., tests)
-
-    References
-    ----------
-    Benjamini, Y., & Yekutieli, D. (2001). Annals of Statistics 29, 1165-1188.
-
-    Notes
-    -----
-    Checked against statsmodels' multipletests(method="fdr_by").
 
     Examples
     --------
@@ -202,6 +132,3 @@ def winning_rate(rejected: np.ndarray, p: np.ndarray) -> np.ndarray:
     tested = np.isfinite(p).sum(axis=-1)
     with np.errstate(invalid="ignore"):
         return np.where(tested > 0, rejected.sum(axis=-1) / np.maximum(tested, 1), np.nan)
-
-
-check_arguments(globals())

@@ -24,24 +24,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from sense7.arguments import check_arguments, described
+from sense7.arguments import described
 from sense7.errors import UserError
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
-
-__all__ = [
-    "OWN_SCALE",
-    "ConversationBootstrap",
-    "ParticipantBootstrap",
-    "Scale",
-    "StratifiedBootstrap",
-    "jackknife_error",
-    "pieces",
-    "ratio",
-    "ratio_difference",
-    "resampled_p",
-    "sums_by_participant",
-]
 
 FEWEST_PARTICIPANTS = 5
 MOST_UNDEFINED = 0.05
@@ -62,16 +48,7 @@ _ARRAYS = 4
 
 @dataclass(frozen=True)
 class Scale:
-    """A scale on which the estimates of a statistic spread more evenly than as they are.
-
-    Attributes
-    ----------
-    words : str
-        Its name, e.g. ``log(1 - alpha)``; "" for the statistic as it is.
-    forward, backward : callable
-        To the scale and back, element by element: one rises or falls as the other does. NaN or
-        infinite where the scale has no such value.
-    """
+    """A scale on which the estimates of a statistic spread more evenly than as they are."""
 
     words: str
     forward: Callable[[np.ndarray], np.ndarray]
@@ -84,19 +61,6 @@ OWN_SCALE = Scale("", lambda values: values, lambda values: values)
 
 def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int) -> np.ndarray:
     """Sum rows by participant.
-
-    Parameters
-    ----------
-    values : array, shape (rows, ...)
-        What is to be summed; no NaN.
-    codes : array of int, shape (rows,)
-        Participant of each row, 0 .. participants - 1.
-    participants : int
-        Number of participants.
-
-    Returns
-    -------
-    array, shape (participants, ...)
 
     Examples
     --------
@@ -111,13 +75,6 @@ def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int
 
 def pieces(length: int, width: int, most: int | None = None) -> Iterator[slice]:
     """Cut a table of many rows into pieces of few, so that memory does not grow with its length.
-
-    Parameters
-    ----------
-    length, width : int
-        Rows and columns.
-    most : int, optional
-        Rows of a piece; fewer where the rows are long.
 
     Examples
     --------
@@ -142,11 +99,6 @@ def ratio(sums: np.ndarray) -> np.ndarray:
 def ratio_difference(sums: np.ndarray) -> np.ndarray:
     """Return the :func:`ratio` of one group minus that of another, in every resample.
 
-    Parameters
-    ----------
-    sums : array, shape (..., 2, 2)
-        For each group its two sums.
-
     Examples
     --------
     >>> float(ratio_difference(np.array([[6.0, 2.0], [5.0, 5.0]])))
@@ -163,20 +115,6 @@ def resampled_p(draws: np.ndarray) -> float:
 
     It is below one minus the confidence where the percentile interval excludes zero (but for the added one, which keeps
     it above zero), and no smaller than 2 / (B + 1).
-
-    Parameters
-    ----------
-    draws : array, shape (draws,)
-        The difference in every resample; NaN where it is undefined, which is passed over.
-
-    Returns
-    -------
-    float
-        NaN where it is undefined in every resample.
-
-    References
-    ----------
-    Davison, A. C., & Hinkley, D. V. (1997). Bootstrap Methods and their Application, chapter 4.
 
     Examples
     --------
@@ -196,20 +134,6 @@ def jackknife_error(left_out: np.ndarray) -> float:
     .. math:: SE^2 = \frac{m - 1}{m} \sum_p (t_p - \bar t)^2
 
     with :math:`t_p` the statistic without participant p of m, and :math:`\bar t` the mean of these.
-
-    Parameters
-    ----------
-    left_out : array, shape (participants,)
-        The statistic without each participant; at least two values, all finite.
-
-    Returns
-    -------
-    float
-        In the statistic's unit.
-
-    References
-    ----------
-    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 11.
 
     Examples
     --------
@@ -276,18 +200,6 @@ class ParticipantBootstrap:
 
         Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
 
-        Parameters
-        ----------
-        participants : Series
-            Participant of each unit of the data.
-        name : str
-            Name of the data, for the message.
-
-        Raises
-        ------
-        UserError
-            If the data have participants that are not resampled, or lack some that are.
-
         Examples
         --------
         >>> ParticipantBootstrap(["a", "b", "c"]).require(pd.Series(["a", "b"]), "few")
@@ -310,20 +222,6 @@ class ParticipantBootstrap:
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
-
-        Parameters
-        ----------
-        participants : Series or other sequence
-            Participant of each row.
-
-        Returns
-        -------
-        array of int
-
-        Raises
-        ------
-        UserError
-            If a participant is not resampled.
 
         Examples
         --------
@@ -365,11 +263,6 @@ class ParticipantBootstrap:
 
         Each starts where the random numbers of those before it end.
 
-        Parameters
-        ----------
-        most : int
-            Largest number of draws of each.
-
         Examples
         --------
         >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=5, seed=1)
@@ -391,16 +284,6 @@ class ParticipantBootstrap:
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
         """How often each draw takes each participant.
 
-        Parameters
-        ----------
-        draws : slice, optional
-            Of these draws only: of many participants, the table of all takes gigabytes.
-
-        Returns
-        -------
-        array of float, shape (draws, participants)
-            Whole numbers, in the order of ``names``; not to be changed.
-
         Examples
         --------
         >>> ParticipantBootstrap(["a", "b", "c"], draws=2, seed=1).weights().sum(axis=1).tolist()
@@ -411,17 +294,7 @@ class ParticipantBootstrap:
     def distribution(
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
     ) -> np.ndarray:
-        """Return the statistic in every draw.
-
-        Parameters
-        ----------
-        statistic : callable
-            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (...).
-        values : array, shape (rows, ...)
-            What is summed.
-        participants : Series
-            Participant of each row.
-        """
+        """Return the statistic in every draw."""
         sums = self._sums(values, participants)
         flat = sums.reshape(len(sums), -1)
         drawn = self.in_every_draw(lambda weights: weights @ flat)
@@ -434,15 +307,6 @@ class ParticipantBootstrap:
         self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None
     ) -> np.ndarray:
         """Return a statistic of the weights in every draw, computed from some draws at a time.
-
-        Parameters
-        ----------
-        statistic : callable
-            Takes :meth:`weights` of some draws, shape (draws, participants), and returns shape (draws, ...).
-        width : int
-            Numbers that it holds for a draw, where they are more than the participants.
-        most : int, optional
-            Largest number of draws at a time.
 
         Examples
         --------
@@ -458,11 +322,6 @@ class ParticipantBootstrap:
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
     ) -> np.ndarray:
         """Return the statistic without each participant in turn, of those that have rows, in the order of names.
-
-        Parameters
-        ----------
-        statistic, values, participants
-            As for :meth:`distribution`.
 
         Examples
         --------
@@ -503,17 +362,6 @@ class ParticipantBootstrap:
         with the standard error of :math:`g(\hat t)` by :func:`jackknife_error` over the m participants that have
         rows, and :math:`\gamma` one minus the confidence; no draw is needed. It is left out below five participants,
         where g is undefined without one of them, and where leaving out any of them gives the same value.
-
-        Parameters
-        ----------
-        statistic, values, participants
-            As for :meth:`distribution`.
-        scale : Scale, optional
-            Of the t interval.
-
-        Returns
-        -------
-        Estimate
         """
         values = np.asarray(values, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -530,18 +378,6 @@ class ParticipantBootstrap:
         self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
     ) -> list[Estimate]:
         """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
-
-        Parameters
-        ----------
-        statistic : callable
-            Takes sums of shape ``(..., *values.shape[1:])`` and returns shape (..., number of statistics).
-        values, participants
-            As for :meth:`distribution`.
-
-        Returns
-        -------
-        list of Estimate
-            One for each statistic.
 
         Examples
         --------
@@ -588,24 +424,7 @@ class ParticipantBootstrap:
     def interval(
         self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
     ) -> tuple[float, float, str]:
-        """Return the percentile interval of a statistic that comes as draws, and why there is none if so.
-
-        Parameters
-        ----------
-        draws : array, shape (draws,)
-            The statistic in every draw; NaN where it is undefined.
-        participants : Series
-            Participant of each row that it rests on.
-        shift_to : float, optional
-            Move the draws so that their mean is this: for statistics that resampling inflates.
-
-        Returns
-        -------
-        low, high : float
-            NaN where there is none; see :meth:`estimate` for when.
-        reason : str
-            "" if there is an interval.
-        """
+        """Return the percentile interval of a statistic that comes as draws, and why there is none if so."""
         if few := self.too_few(participants):
             return np.nan, np.nan, few
         defined = draws[np.isfinite(draws)]
@@ -631,18 +450,6 @@ class ParticipantBootstrap:
         key: str = "",
     ) -> dict:
         """Return what :meth:`estimate` found as a row of estimates.
-
-        Parameters
-        ----------
-        found : Estimate
-            As :meth:`estimate` returns it.
-        n, unit, method, key
-            As for :func:`sense7.estimators.estimates.estimate_row`; the kind of interval is added to the
-            method if there is one.
-        undefined : str
-            The reason if there is no estimate.
-        how : str, optional
-            Kind of interval; without it, that of the percentile interval.
 
         Examples
         --------
@@ -834,6 +641,3 @@ def _require_number(name: str, value: object, kind: type, least: float, most: fl
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if not (fits and value >= least and (most is None or value <= most)):
         raise UserError(f"ParticipantBootstrap wants {wanted} as {name}; got {described(value)}.")
-
-
-check_arguments(globals())

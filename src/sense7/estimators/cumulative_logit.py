@@ -13,10 +13,6 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit
 
-from sense7.arguments import check_arguments
-
-__all__ = ["CumulativeLogit", "fit_cumulative_logit", "separated"]
-
 _SLOPE = 1e-4
 """Largest slope of the mean log-likelihood at a point that is taken as its maximum."""
 
@@ -30,21 +26,7 @@ _FARTHEST = 25
 
 @dataclass(frozen=True, eq=False)
 class CumulativeLogit:
-    r"""A fitted model: :math:`\log\frac{P(y \le k)}{P(y > k)} = \theta_k - x^\top\beta`.
-
-    Attributes
-    ----------
-    coefficients : array, shape (p,)
-        :math:`\beta`: log odds of a higher level, against a row of zeros.
-    covariance : array, shape (p, p)
-        Covariances of the coefficients, clustered by participant.
-    thresholds : array, shape (levels - 1,)
-        :math:`\theta`, of the levels that occur.
-    log_likelihood : float
-        At the maximum.
-    participants : int
-        Number of clusters.
-    """
+    r"""A fitted model: :math:`\log\frac{P(y \le k)}{P(y > k)} = \theta_k - x^\top\beta`."""
 
     coefficients: np.ndarray
     covariance: np.ndarray
@@ -60,30 +42,6 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
 
     is the covariance of all q parameters for m participants, with H the curvature of the log-likelihood and s
     the score of each participant's rows.
-
-    Parameters
-    ----------
-    levels : array, shape (rows,)
-        The outcome; its order counts, not its distances.
-    design : array, shape (rows, p)
-        Effects without a column of ones.
-    participants : Series
-        Participant of each row.
-
-    Returns
-    -------
-    CumulativeLogit or None
-        None where there is one level only, or no maximum was found (see :func:`separated`).
-
-    References
-    ----------
-    McCullagh, P. (1980). Journal of the Royal Statistical Society B 42, 109-142. Liang, K.-Y., & Zeger, S. L. (1986).
-    Biometrika 73, 13-22. Pratt, J. W. (1981). Journal of the American Statistical Association 76, 103-106.
-
-    Notes
-    -----
-    R: ordinal::clm, tests/reference/reference.R; equal to 1e-6. The errors are checked against the formula, and against
-    statsmodels' OrderedModel on all rows.
 
     Examples
     --------
@@ -171,6 +129,3 @@ def separated(levels: np.ndarray, groups: np.ndarray) -> bool:
         if (below | above).all() and below.any() and above.any() and len(low) > 1:
             return True
     return False
-
-
-check_arguments(globals())

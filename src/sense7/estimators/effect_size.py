@@ -2,25 +2,9 @@
 
 import numpy as np
 
-from sense7.arguments import check_arguments
-
-__all__ = ["cohens_d", "group_moments", "mean_difference", "pooled_difference", "standardized"]
-
 
 def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
     """Return the terms of each row whose sums give Cohen's d of two groups; see :func:`cohens_d`.
-
-    Parameters
-    ----------
-    y : array, shape (rows,)
-        The outcome; no NaN.
-    in_second : array of bool, shape (rows,)
-        Whether a row is of the second group, which is subtracted.
-
-    Returns
-    -------
-    array, shape (rows, 2, 3)
-        For each row 1, y and y squared at its group, zeros at the other.
 
     Examples
     --------
@@ -93,6 +77,3 @@ def standardized(difference: np.ndarray, variance: np.ndarray, defined: np.ndarr
     """Return the difference in standard deviations, in points, and the standard deviation; NaN where not defined."""
     spread = np.sqrt(np.where(defined, variance, np.nan))
     return np.stack([difference / spread, np.where(defined, difference, np.nan), spread], axis=-1)
-
-
-check_arguments(globals())

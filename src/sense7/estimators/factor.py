@@ -9,12 +9,9 @@ import contextlib
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import least_squares
+from scipy import stats
 
-from sense7.arguments import check_arguments
-from sense7.estimators.item_analysis import correlations_from_covariances, unexplained_variances
-
-__all__ = ["FIT_INDICES", "OneFactor", "fit_one_factor", "indices_of", "minres_loadings", "omega_total"]
+from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
 
 FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
 """What :func:`indices_of` returns, in this order."""
@@ -29,15 +26,7 @@ _CONVERGED = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class OneFactor:
-    """A fitted one-factor model, or many.
-
-    Attributes
-    ----------
-    loadings, uniquenesses : array, shape (..., k)
-        In the metric of correlations; the sum of the loadings is not negative.
-    discrepancy : array, shape (...)
-        Value of the maximum-likelihood discrepancy; times n it is chi-square.
-    """
+    """A fitted one-factor model, or many."""
 
     loadings: np.ndarray
     uniquenesses: np.ndarray
@@ -55,28 +44,6 @@ def fit_one_factor(correlations: np.ndarray) -> OneFactor:
 
     over :math:`\log\psi_i`, by Newton's method with the exact second derivatives, each
     :math:`\psi_i` between 0.005 and 1.
-
-    Parameters
-    ----------
-    correlations : array, shape (..., k, k)
-        k at least 3; for fewer items the model is not identified.
-
-    Returns
-    -------
-    OneFactor
-        NaN where a matrix is not positive definite, or the method did not converge. Where hardly
-        anything is common, there may be several minima, of which this is one.
-
-    References
-    ----------
-    Joreskog, K. G. (1967). Psychometrika 32, 443-482. Clarke, M. R. B. (1970). British Journal of
-    Mathematical and Statistical Psychology 23, 43-52 (second derivatives).
-
-    Notes
-    -----
-    R: psych::fa(nfactors=1, fm='ml'), semTools::compRelSEM(lavaan::cfa), tests/reference/reference.R; equal to 5e-5
-    and better. Checked against a general
-    minimiser.
 
     Examples
     --------
@@ -159,46 +126,6 @@ def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.
     return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
 
 
-def minres_loadings(correlations: np.ndarray) -> np.ndarray:
-    r"""Return the loadings of one factor by least squares (minimum residuals).
-
-    .. math:: \min_\lambda \sum_{i < j} (r_{ij} - \lambda_i \lambda_j)^2, \quad |\lambda_i| \le \sqrt{0.995}
-
-    Parameters
-    ----------
-    correlations : array, shape (k, k)
-        One matrix; k at least 3.
-
-    Returns
-    -------
-    array, shape (k,)
-
-    References
-    ----------
-    Harman, H. H., & Jones, W. H. (1966). Psychometrika 31, 351-368.
-
-    Notes
-    -----
-    R: psych::fa(nfactors=1, fm='minres'), tests/reference/reference.R; equal to 5e-5.
-
-    Examples
-    --------
-    >>> loadings = np.array([0.9, 0.8, 0.7, 0.6])
-    >>> minres_loadings(np.outer(loadings, loadings) + np.diag(1 - loadings**2)).round(6).tolist()
-    [0.9, 0.8, 0.7, 0.6]
-    """
-    first, second = np.triu_indices(len(correlations), 1)
-    values, vectors = np.linalg.eigh(correlations)
-    bound = np.sqrt(0.995)
-    start = vectors[:, -1] * np.sqrt(max(values[-1], 0)) * 0.9
-    start = np.clip(start * (-1 if start.sum() < 0 else 1), -0.95 * bound, 0.95 * bound)
-    target = correlations[first, second]
-    solved = least_squares(
-        lambda loading: loading[first] * loading[second] - target, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12
-    )
-    return solved.x
-
-
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
     r"""Return omega total of one factor.
 
@@ -237,25 +164,6 @@ def indices_of(
 ) -> dict[str, float]:
     r"""Fit indices of any model of the covariances of k items, by the formulas of :func:`~indices_of`.
 
-    Parameters
-    ----------
-    covariances : array, shape (k, k)
-        By maximum likelihood: divided by n.
-    n : float
-        Number of independent units.
-    discrepancy : float
-        Value of the maximum-likelihood discrepancy of the model; NaN if it could not be fitted.
-    modeled : array, shape (k, k)
-        Correlations by the model; the diagonal is not read.
-    parameters : int
-        Free parameters of the model, the variances of the items included: degrees of freedom are
-        :math:`k (k + 1) / 2` less these. At least one is left.
-
-    Returns
-    -------
-    dict
-        ``FIT_INDICES`` -> value; NaN if the model could not be fitted.
-
     Examples
     --------
     A model that leaves no residual: chi-square is zero, and the comparative fit index one.
@@ -282,4 +190,38 @@ def indices_of(
     }
 
 
-check_arguments(globals())
+SIMULATIONS = 1000
+QUANTILE = 0.95
+
+
+def descending_eigenvalues(matrices: np.ndarray) -> np.ndarray:
+    """Return eigenvalues from the largest to the smallest; NaN where a matrix has a NaN."""
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], matrices, np.eye(matrices.shape[-1]))
+    return np.where(finite[..., None], np.linalg.eigvalsh(safe)[..., ::-1], np.nan)
+
+
+def reduced_correlations(correlations: np.ndarray) -> np.ndarray:
+    """Return correlation matrices with squared multiple correlations in the diagonal."""
+    unexplained = unexplained_variances(correlations)
+    return correlations - unexplained[..., None] * np.eye(correlations.shape[-1])
+
+
+def noise_eigenvalues(
+    rows: int, items: int, *, seed: int, simulations: int = SIMULATIONS, quantile: float = QUANTILE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Quantiles of the eigenvalues of unrelated normal data, by rank.
+
+    Examples
+    --------
+    >>> components, factors = noise_eigenvalues(1000, 3, seed=1)
+    >>> components.round(1).tolist(), factors.round(1).tolist()
+    ([1.1, 1.0, 1.0], [0.1, 0.0, -0.0])
+    """
+    # Sums of squares of normal data are Wishart distributed: no data need be drawn.
+    drawn = stats.wishart.rvs(rows - 1, np.eye(items), size=simulations, random_state=np.random.default_rng(seed))
+    correlations = correlations_from_covariances(drawn)
+    return tuple(
+        np.quantile(descending_eigenvalues(matrix), quantile, axis=0)
+        for matrix in (correlations, reduced_correlations(correlations))
+    )

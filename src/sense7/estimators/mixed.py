@@ -15,20 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import pieces
-
-__all__ = [
-    "Nested",
-    "NestedSums",
-    "RandomIntercept",
-    "fit_nested",
-    "fit_random_intercept",
-    "nested_sums",
-    "random_intercept_sums",
-    "satterthwaite",
-    "satterthwaite_f",
-]
 
 _LARGEST_RATIO = 20.0
 """Largest standard deviation of participants, in units of the residual one."""
@@ -42,17 +29,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class RandomIntercept:
-    """A fitted model, or many.
-
-    Attributes
-    ----------
-    coefficients : array, shape (..., p)
-        Fixed effects.
-    errors : array, shape (..., p)
-        Their standard errors, given the variances.
-    participant_variance, residual_variance : array, shape (...)
-        The two variances.
-    """
+    """A fitted model, or many."""
 
     coefficients: np.ndarray
     errors: np.ndarray
@@ -61,26 +38,7 @@ class RandomIntercept:
 
 
 def random_intercept_sums(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> tuple[np.ndarray, pd.Index]:
-    """Return cross products per participant, as :func:`fit_random_intercept` takes them summed.
-
-    Parameters
-    ----------
-    y : array, shape (rows,)
-        The outcome; no NaN.
-    design : array, shape (rows, p)
-        The fixed effects, with their column of ones.
-    participants : Series
-        Participant of each row.
-
-    Returns
-    -------
-    sums : array, shape (participants, sizes, p + 2, 2 (p + 1))
-        For each participant, at the index of its number of rows among the distinct ones: the
-        cross products of (design, y), the outer product of their sums, and in a last row the
-        number of participants (1) and of rows.
-    names : Index
-        The participants, in the order of the sums.
-    """
+    """Return cross products per participant, as :func:`fit_random_intercept` takes them summed."""
     codes, names = pd.factorize(pd.Series(participants).to_numpy())
     z = np.column_stack([design, y])
     width = z.shape[1]
@@ -102,24 +60,6 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
     r"""Return the random-intercept model fitted by restricted maximum likelihood (REML).
 
     .. math:: y = X\beta + u_{p} + e, \quad u_p \sim N(0, \sigma_p^2), \quad e \sim N(0, \sigma^2)
-
-    Parameters
-    ----------
-    sums : array, shape (..., sizes, p + 2, 2 (p + 1))
-        From :func:`random_intercept_sums`, summed over participants.
-
-    Returns
-    -------
-    RandomIntercept
-        NaN where the design is singular or there are too few rows.
-
-    References
-    ----------
-    Laird, N. M., & Ware, J. H. (1982). Biometrics 38, 963-974.
-
-    Notes
-    -----
-    R: lme4::lmer(overall ~ poor + (1 | participant)), tests/reference/reference.R; equal to 2e-4 and better.
 
     Examples
     --------
@@ -241,25 +181,7 @@ _ARRAYS = 128
 
 @dataclass(frozen=True, eq=False)
 class NestedSums:
-    """Sums of rows for :func:`fit_nested`; one entry per cell (a participant in a condition).
-
-    Attributes
-    ----------
-    participants : Index
-        The participants.
-    starts : array of int, shape (participants,)
-        First cell of each participant.
-    design : array, shape (cells, p)
-        Fixed effects of each cell.
-    sizes : array, shape (sizes,)
-        Distinct numbers of rows of a group.
-    counts, totals, squares : array, shape (cells, sizes)
-        By size: number of groups, sum of the outcome, sum of squared group totals by size.
-    within : array, shape (participants,)
-        Sum of squares around the groups' means.
-    free : array of bool, shape (3,)
-        Whether the rows tell the variance of participants, of cells and of groups from that within.
-    """
+    """Sums of rows for :func:`fit_nested`; one entry per cell (a participant in a condition)."""
 
     participants: pd.Index
     starts: np.ndarray
@@ -368,19 +290,7 @@ class NestedSums:
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """A fitted model, or many.
-
-    Attributes
-    ----------
-    coefficients : array, shape (..., p)
-        Fixed effects.
-    covariance : array, shape (..., p, p)
-        Their covariances, given the variances.
-    variances : array, shape (..., 4)
-        Of participants, of cells, of groups, and the residual one; 0 where it is not free.
-    deviance : array, shape (...)
-        Minus twice the restricted log-likelihood.
-    """
+    """A fitted model, or many."""
 
     coefficients: np.ndarray
     covariance: np.ndarray
@@ -391,19 +301,7 @@ class Nested:
 def nested_sums(
     y: np.ndarray, design: np.ndarray, participants: pd.Series, cells: pd.Series, groups: pd.Series | None = None
 ) -> NestedSums:
-    """Return sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them.
-
-    Parameters
-    ----------
-    y : array, shape (rows,)
-        The outcome; no NaN.
-    design : array, shape (rows, p)
-        Fixed effects, the same in all rows of a cell, columns independent.
-    participants, cells : Series
-        Participant of each row, and its cell within the participant (the condition).
-    groups : Series, optional
-        Group of each row within the cell (the conversation of a turn); without it, each row is one.
-    """
+    """Return sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them."""
     y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
     who, names = pd.factorize(pd.Series(participants).to_numpy())
     inner = pd.factorize(pd.Series(cells).to_numpy())[0]
@@ -454,29 +352,6 @@ def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.nd
     with independent normal effects of participants, of cells, of groups, and of rows. All that
     the likelihood needs of a participant follows, for given ratios of the variances to the residual one, from sums per
     cell; the ratios are found by Newton steps within their bounds.
-
-    Parameters
-    ----------
-    sums : NestedSums
-        From :func:`nested_sums`.
-    weights : array, shape (draws, participants), optional
-        How often each participant is taken; without it, once.
-    start : array, shape (3,), optional
-        Ratios of the variances to begin with.
-
-    Returns
-    -------
-    Nested
-        With ``weights`` one entry per resample; NaN where the design is singular.
-
-    References
-    ----------
-    Patterson, H. D., & Thompson, R. (1971). Biometrika 58, 545-554.
-
-    Notes
-    -----
-    R: lme4::lmer, tests/reference/reference.R; variances, effects, standard errors and likelihood equal
-    to 2e-4.
 
     Examples
     --------
@@ -685,23 +560,6 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
 
     with v the variance of the contrast, g its gradient in the variances, and A their covariance
     matrix, from the curvature of the restricted likelihood. Variances of zero are held there.
-
-    Parameters
-    ----------
-    sums : NestedSums
-        The data.
-    fit : Nested
-        One fitted model of them.
-    contrasts : array, shape (contrasts, p)
-        Weights of the fixed effects.
-
-    References
-    ----------
-    Satterthwaite, F. E. (1946). Biometrics Bulletin 2, 110-114.
-
-    Notes
-    -----
-    R: pairs(emmeans::emmeans(lmerTest::lmer))$df, tests/reference/reference.R; equal to 0.1%.
     """
     ratios = fit.variances[:3] / fit.variances[3]
     at = _likelihood(sums, np.ones((1, len(sums.participants))), np.log1p(ratios)[None])
@@ -726,29 +584,6 @@ def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tup
 
     .. math:: F = \frac{1}{q} \sum_i \frac{(P^\top L \hat\beta)_i^2}{D_{ii}}, \quad
               \nu = \frac{2E}{E - q}, \quad E = \sum_i \frac{\nu_i}{\nu_i - 2}
-
-    Parameters
-    ----------
-    sums : NestedSums
-        The data.
-    fit : Nested
-        One fitted model of them, by REML.
-    contrasts : array, shape (q, p)
-        Weights of the fixed effects, rows independent; all are zero under the hypothesis.
-
-    Returns
-    -------
-    f, freedom, p : float
-        On q and ``freedom`` degrees of freedom; NaN where a contrast has no more than two of its own. By this rule
-        ``freedom`` depends a little on which contrasts say the same, F does not.
-
-    References
-    ----------
-    Fai, A. H.-T., & Cornelius, P. L. (1996). Journal of Statistical Computation and Simulation 54, 363-378.
-
-    Notes
-    -----
-    R: anova(lmerTest::lmer), tests/reference/reference.R; F equal to 2e-4, degrees of freedom to 0.1%.
     """
     contrasts = np.asarray(contrasts, dtype=float)
     spread, axes = np.linalg.eigh(contrasts @ fit.covariance @ contrasts.T)
@@ -760,6 +595,3 @@ def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tup
     expected = (own / (own - 2)).sum()
     freedom = float(own[0]) if q == 1 else float(2 * expected / (expected - q))
     return f, freedom, float(stats.f.sf(f, q, freedom))
-
-
-check_arguments(globals())

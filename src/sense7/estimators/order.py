@@ -1,25 +1,25 @@
-"""Order of rows where a result depends on it: that of the data, never that of the ids."""
+"""Order where a result depends on it: rows in the order of the data, not of the ids; numbers without rounding noise."""
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["in_order_of_appearance"]
+
+def rounded(values):
+    """Return computed values as ranks, ties, median splits, largest ones and thresholds compare them: to nine decimals.
+
+    Two means that are equal differ in their last bits when their rows stand in another order. Nothing that is published
+    may depend on that. The labels and metrics of the authors are excepted: they are as the authors compute them.
+
+    Examples
+    --------
+    >>> 0.1 + 0.2 > 0.3, bool(rounded(0.1 + 0.2) > rounded(0.3))
+    (True, False)
+    """
+    return np.round(values, 9)
 
 
 def in_order_of_appearance(frame: pd.DataFrame, group: str, within: str | None = None) -> pd.DataFrame:
-    """Return the rows of each group together, groups in the order of their first rows.
-
-    Folds, permutations and resamples that follow this order stay the same when participants or conversations are
-    given other ids.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows.
-    group : str
-        Column with the group of each row, such as the conversation.
-    within : str, optional
-        Column by which the rows of a group are sorted; without it they keep their order.
+    """Return the rows of each group together, groups in the order of their first rows, sorted by a column if given.
 
     Examples
     --------

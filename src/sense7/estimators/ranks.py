@@ -6,12 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row
-
-__all__ = ["distinct_pairs", "spearman_draws", "spearman_in_draws", "spearman_row", "spearmans_in_draws"]
+from sense7.estimators.order import rounded
 
 _MOST_NUMBERS = 300_000
 """Numbers of a table of rows by resamples that is held at once."""
@@ -22,25 +20,6 @@ _LONG_ROW = 256
 
 def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
     """Return Spearman's correlation of two columns in every resample; see :func:`spearmans_in_draws`.
-
-    Parameters
-    ----------
-    x, y : array-like, shape (rows,)
-        The values; no NaN.
-    weights : array, shape (draws, units)
-        How often each resample takes each unit.
-    codes : array of int, shape (rows,), optional
-        Unit of each row, such as its participant; each row is a unit if not given.
-
-    Returns
-    -------
-    array, shape (draws,)
-        -1..1; NaN where either is constant.
-
-    Raises
-    ------
-    UserError
-        If a value is missing.
 
     Examples
     --------
@@ -60,29 +39,6 @@ def spearmans_in_draws(
     are centered by :math:`(N + 1) / 2`. All sums are of halves and quarters, thus exact. A column of several pairs is
     ranked once.
 
-    Parameters
-    ----------
-    columns : sequence of array-like, shape (rows,)
-        The values; no NaN.
-    pairs : sequence of (int, int)
-        Indices of the columns that are correlated.
-    weights, codes
-        As for :func:`spearman_in_draws`.
-
-    Returns
-    -------
-    array, shape (draws, pairs)
-        -1..1; NaN where either is constant.
-
-    Raises
-    ------
-    UserError
-        If a value is missing.
-
-    Notes
-    -----
-    Checked against scipy.stats.spearmanr on the rows copied out.
-
     Examples
     --------
     >>> columns = [[1, 2, 3, 4], [1, 3, 2, 4], [4, 3, 2, 1]]
@@ -93,7 +49,7 @@ def spearmans_in_draws(
     codes = np.arange(weights.shape[1]) if codes is None else codes
     if not len(codes):
         return correlations
-    columns = [np.asarray(column) for column in columns]
+    columns = [rounded(np.asarray(column, dtype=float)) for column in columns]
     if missing := sum(int(pd.isna(column).sum()) for column in columns):
         raise UserError(
             f"Spearman's correlation needs every value; {missing:,} of {sum(map(len, columns)):,} are missing. "
@@ -177,20 +133,7 @@ def distinct_pairs(
     bootstrap: ParticipantBootstrap,
     counts: np.ndarray | int = 1,
 ) -> tuple[np.ndarray, sparse.csr_matrix]:
-    """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs.
-
-    Parameters
-    ----------
-    first, second, participants, counts
-        As for :func:`spearman_row`.
-    bootstrap : ParticipantBootstrap
-        Of the participants.
-
-    Returns
-    -------
-    pairs : array, shape (pairs, 2)
-    table : csr_matrix, shape (pairs, participants)
-    """
+    """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs."""
     pairs, pair = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
     cells = pair, bootstrap.codes(participants)
     table = sparse.csr_matrix((np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names)))
@@ -200,6 +143,3 @@ def distinct_pairs(
 def spearman_draws(pairs: np.ndarray, table: sparse.csr_matrix, bootstrap: ParticipantBootstrap) -> np.ndarray:
     """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
     return bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T))
-
-
-check_arguments(globals())

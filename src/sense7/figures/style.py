@@ -1,17 +1,17 @@
-"""The one style of all figures, and what belongs to a figure besides its drawing.
-
-A figure is shown as SVG with real text, whose ink takes the color of the page's text, so that it reads
-on light and dark pages alike; in a narrow place, in a second layout of the same drawing. The data behind it can be
-downloaded beside it. For another format, save ``figure.drawing``.
-"""
+"""The one style of all figures: colors, SVG with real text for wide and narrow places, names of lines, data as CSV."""
 
 import base64
 import contextlib
 import csv
+import hashlib
 import html
+import io
+import pickle
 import re
+import textwrap
+import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,32 +19,60 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.collections import PolyCollection
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.transforms import Bbox
+from matplotlib.font_manager import FontProperties
+from matplotlib.gridspec import GridSpec
+from matplotlib.text import Annotation, Text
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
+from scipy.optimize import isotonic_regression
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.figures.direct_labels import spread_names
-from sense7.figures.narrow import narrowed
-from sense7.figures.svg import INK, svg_of
-from sense7.figures.text_layouts import laid_out_once
 from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
-from sense7.terminal import plain, plain_lines
+from sense7.terminal import count_of, plain, plain_lines
 
-__all__ = ["COLOURS", "LEVEL_COLOURS", "STYLE", "Figure", "csv_text", "drawn", "ink_on", "new_axes", "styled"]
+__all__ = [
+    "COLOURS",
+    "INK",
+    "LEVEL_COLOURS",
+    "MARKS",
+    "STYLE",
+    "Download",
+    "Figure",
+    "colors_of",
+    "csv_text",
+    "drawn",
+    "ink_on",
+    "legend_above",
+    "name_lines",
+    "name_parts",
+    "new_axes",
+    "rounded",
+    "styled",
+]
 
-_GRID = "#8c8c8c"
-_WIDENINGS = 4
-_DOTS_PER_INCH = 300
-_MARGIN = 0.1  # inches around what is drawn
-_DIGITS = 6  # of a number in a figure's data: what lies beyond differs between processors where a model is fitted
-_FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']")
+INK = "#010203"
+"""Drawn in this color is what takes the color of the page's text."""
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
 
 LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
+MARKS = "os^DvP"
+_GRID = "#8c8c8c"
+_MEANINGS = {
+    re.compile(r"\breal\b", re.IGNORECASE): COLOURS[1],
+    re.compile(r"\b(simulated|synthetic)\b", re.IGNORECASE): COLOURS[0],
+    re.compile(r"\b(experts?|people|persons?|participants?)\b", re.IGNORECASE): INK,
+}
+"""Series whose name says so have the same color in the whole book: real ratings, simulated ones, people."""
 
+_MODELS = (*COLOURS[2:], COLOURS[0], COLOURS[1])
 STYLE = {
     "figure.dpi": 100,
     "figure.facecolor": "none",
@@ -71,23 +99,28 @@ STYLE = {
 
 @contextlib.contextmanager
 def styled() -> Iterator[None]:
-    """Draw in the one style.
-
-    What the bundled font lacks, such as most emoji, is laid out without a warning, which would stand on the page: the
-    reader's browser has a font for it.
-    """
+    """Draw in the one style, without warnings of letters that the bundled font lacks: a reader's browser has them."""
     with mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
         yield
 
 
+def colors_of(names: Sequence[str]) -> list[str]:
+    """The color of each series, one meaning per color: one or two analyses of these data, or one model each.
+
+    >>> colors_of(["linear", "quadratic"]) == [COLOURS[0], "#8c8c8c"], colors_of(["real ratings"]) == [COLOURS[1]]
+    (True, True)
+    """
+    fixed = {name: next((color for word, color in _MEANINGS.items() if word.search(name)), "") for name in names}
+    free = [name for name in names if not fixed[name]]
+    palette = (COLOURS[0], _GRID) if len(names) <= 2 else _MODELS
+    others = {name: palette[place % len(palette)] for place, name in enumerate(free)}
+    return [fixed[name] or others[name] for name in names]
+
+
 def drawn(name: object, longest: int = 60) -> str:
-    r"""A name from a workbook as it stands in a drawing; whole in the alternative text and the data.
+    r"""A name from a workbook as it stands in a drawing: one printable line, its middle left out where it is long.
 
-    One line, nothing in it that is not printable, and the middle left out where it would leave no room to draw.
-
-    Examples
-    --------
     >>> print(drawn("two\nlines\x1b[31m"), drawn("a" * 50 + "z" * 50, 9), drawn("_mine"), sep="|")
     two lines\x1b[31m|aaaa…zzzz| _mine
     """
@@ -99,6 +132,27 @@ def drawn(name: object, longest: int = 60) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
+def new_axes(width: float, height: float):
+    """One drawing with one pair of axes, width by height in inches, without pyplot's state."""
+    drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
+    return drawing, drawing.subplots()
+
+
+def ink_on(colours: np.ndarray) -> list[str]:
+    """Black or white, whichever has the larger contrast (WCAG 2) with each sRGB color, from 0 to 1.
+
+    >>> ink_on([(1, 1, 1), (0, 0, 0.5)])
+    ['#000000', '#ffffff']
+    """
+    channels = np.asarray(colours, dtype=float)[:, :3]
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
+    return ["#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]]
+
+
+# A figure and its data -------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Figure:
     """A drawn figure with all that belongs to it.
@@ -106,7 +160,7 @@ class Figure:
     Attributes
     ----------
     drawing : matplotlib.figure.Figure
-        The drawing.
+        The drawing; it is pickled to be laid out for a phone, and so holds no function without a name.
     name : str
         Name for the file of its data.
     alt : str
@@ -115,8 +169,6 @@ class Figure:
         n, and what the intervals are.
     data : DataFrame
         What is drawn.
-    fluid : bool
-        Whether it is drawn narrow enough to be read on a phone as it is; others are laid out for that a second time.
     """
 
     drawing: MatplotlibFigure
@@ -124,59 +176,38 @@ class Figure:
     alt: str
     caption: str
     data: pd.DataFrame = field(repr=False)
-    fluid: bool = False
-
-    def _lay_out(self) -> Bbox:
-        """Lay out for good; wider where long names leave no room to draw. The box of all that is drawn, in inches.
-
-        At the drawing's own resolution, which measures texts more finely than the 72 dots per inch of SVG.
-        """
-        for _ in range(_WIDENINGS):
-            self.drawing.set_layout_engine("constrained")
-            with warnings.catch_warnings():
-                warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
-                with contextlib.suppress(UserWarning):
-                    self.drawing.get_layout_engine().execute(self.drawing)
-                    break
-            self.drawing.set_figwidth(1.5 * self.drawing.get_figwidth())
-        self.drawing.set_layout_engine("none")
-        spread_names(self.drawing)
-        return self.drawing.get_tightbbox().padded(_MARGIN)
 
     @cached_property
     def _csv(self) -> str:
-        """Its data as CSV, without digits that differ between processors."""
-        return csv_text(self.data.map(_rounded))
+        return csv_text(self.data.map(rounded))
 
     @cached_property
-    def _pictures(self) -> tuple[str, ...]:
-        """The drawing as SVG: for wide places, and for narrow ones unless the first serves both."""
+    def _pictures(self) -> tuple[str, str]:
+        """The drawing as SVG for wide places, and laid out again for a phone."""
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
         content = "\n".join([self.name, self.caption, self.alt, self._csv])
-        narrow = []
-        with styled(), laid_out_once():
-            if not self.fluid:
-                with narrowed(self.drawing):
-                    narrow.append(svg_of(self.drawing, self._lay_out(), content=f"narrow\n{content}", label=self.alt))
-            # The wide layout is the last: it is what ``drawing`` keeps.
-            return svg_of(self.drawing, self._lay_out(), content=content, label=self.alt), *narrow
+        with styled():
+            wide = self._finished(_svg(self.drawing, _lay_out(self.drawing), content, self.alt), self.drawing)
+            narrow = _narrowed(self.drawing)
+            return wide, self._finished(_svg(narrow, _lay_out(narrow), f"narrow\n{content}", self.alt), narrow)
+
+    def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
+        """The SVG with what a figure of a special kind adds to it."""
+        return svg
 
     def svg(self) -> str:
-        """The drawing as an SVG element that takes the page's colour."""
+        """The drawing as an SVG element that takes the page's color."""
         return self._pictures[0]
 
-    def html(self) -> str:
-        """Figure, caption and link to the data as one HTML element."""
+    def html(self, before: str = "", after: str = "", kind: str = "") -> str:
+        """Figure, caption and link to the data as one HTML element, with what belongs before and after the drawing."""
         table = base64.b64encode(self._csv.encode()).decode()
-        kind = "sense7-figure sense7-fluid" if self.fluid else "sense7-figure"
         # Outside the book, where no style sheet chooses, the first drawing alone is shown.
-        narrow = "".join(
-            picture.replace('<svg class="', '<svg style="display: none" class="sense7-narrow ', 1)
-            for picture in self._pictures[1:]
-        )
+        hidden = '<svg style="display: none" class="sense7-narrow '
+        narrow = self._pictures[1].replace('<svg class="', hidden, 1)
         return (
-            f'<figure class="{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
-            f'{self.svg()}{narrow}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
+            f'<figure class="sense7-figure{kind}" style="margin: 1em 0; max-width: 100%; overflow-x: auto">'
+            f'{before}{self.svg()}{narrow}{after}<figcaption class="{NO_MATH}">{html.escape(self.caption)} '
             f'<a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{table}">'
             "Data (CSV)</a></figcaption></figure>"
         )
@@ -215,10 +246,9 @@ class Figure:
             elif kind == ".svg":
                 write_whole(path, self.svg())
             elif kind in {".png", ".pdf"}:
-                self.svg()  # leaves the wide layout
                 with styled(), replacing(path) as temporary:
-                    options = {"dpi": _DOTS_PER_INCH, "facecolor": "white", "bbox_inches": self._lay_out()}
-                    self.drawing.savefig(temporary, format=kind[1:], **options)
+                    box = _lay_out(self.drawing)
+                    self.drawing.savefig(temporary, format=kind[1:], dpi=300, facecolor="white", bbox_inches=box)
             else:
                 raise UserError(f"{path}: a figure is saved as .png, .pdf, .svg or, its data, .csv. Give such a name.")
         except OSError as error:
@@ -235,24 +265,56 @@ class Figure:
         return {"text/html": self.html(), "text/plain": repr(self)}
 
 
-def _rounded(cell: object) -> object:
-    return float(f"{cell:.{_DIGITS}g}") if isinstance(cell, float) and not cell.is_integer() else cell
+@dataclass(frozen=True, eq=False)
+class Download:
+    """A table that a reader downloads as CSV instead of reading it on the page.
+
+    The file stands in the page itself, and begins with a mark by which spreadsheet programs know its encoding.
+
+    Attributes
+    ----------
+    data : DataFrame
+        The table; its index is left out.
+    name : str
+        Name of the file, without its ending.
+    text : str
+        What the link says.
+
+    Examples
+    --------
+    >>> Download(pd.DataFrame({"a": [1, 2]}), "numbers", "Two numbers")
+    Two numbers (CSV, 2 rows)
+    """
+
+    data: pd.DataFrame = field(repr=False)
+    name: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        # The index would be a first column without a name, which a coder could sort apart from the rest.
+        columns = list(self.data.columns)
+        table = csv_text(self.data.set_index(columns[0])) if columns else ""
+        encoded = base64.b64encode(("\ufeff" + table).encode()).decode()
+        return (
+            f'<p class="{NO_MATH}"><a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{encoded}">'
+            f"{html.escape(repr(self))}</a></p>"
+        )
+
+    def __repr__(self) -> str:
+        return plain_lines(f"{self.text} (CSV, {count_of(len(self.data), 'row')})")
+
+
+def rounded(cell: object) -> object:
+    """To the digits that do not differ between processors where a model is fitted."""
+    return float(f"{cell:.6g}") if isinstance(cell, float) and not cell.is_integer() else cell
 
 
 def csv_text(table: pd.DataFrame) -> str:
     """A table as CSV in which no text is a formula to a spreadsheet program.
 
     A text that begins as a formula could, with one of = + - @ (also in full width), a tab or a line break, or with an
-    apostrophe, gets one apostrophe before it: without that it is the original. Numbers are as they are, and
-    every text stands in quotes, so that no separator in it begins a cell elsewhere.
+    apostrophe, gets one apostrophe before it. Every text stands in quotes, so that no separator begins a cell.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Texts may stand in its cells, index and columns.
-
-    Examples
-    --------
     >>> print(csv_text(pd.DataFrame({"n": [-1, 2]}, index=["=1+1", "'tis"])), end="")
     "","n"
     "'=1+1",-1
@@ -260,36 +322,232 @@ def csv_text(table: pd.DataFrame) -> str:
     """
 
     def text(cell):
-        return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+        begins = isinstance(cell, str) and re.match("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']", cell)
+        return f"'{cell}" if begins else cell
 
     safe = table.rename(index=text, columns=text).map(text)
     safe.index.names = [text(name) for name in table.index.names]
     return safe.to_csv(quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
-def new_axes(width: float, height: float):
-    """One drawing with one pair of axes, width by height in inches, without pyplot's state."""
-    drawing = MatplotlibFigure(figsize=(width, height), layout="constrained")
-    return drawing, drawing.subplots()
+# SVG with real text -----------------------------------------------------------------------------
+
+_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{3,}|(?<=translate\()-?\d+\.\d{3,}|(?<=[\s(\"])-0(?=[\s)\"])")
+_ROOT = re.compile(r'<svg((?: xmlns[:\w]*="[^"]*")*) width="[^"]*" height="[^"]*" viewBox="[^"]*"')
+_LEFT_OUT = re.compile(
+    r"<!--.*?-->|<metadata>.*?</metadata>"
+    r"|<defs>\s*<style.*?</style>\s*</defs>"  # for all elements of the page; the root element says the same
+    r"|(?<=<g) id=\"[^\"]*\""  # nothing refers to a group
+    r"|(?<=\n)[ ]+| transform=\"rotate\(-0 [^)]*\)\"| ?font-family: [^;\"]*;?",
+    re.DOTALL,
+)
+_TEXT_START = re.compile(r'<text style="[^"]*?font-size: (?P<size>[\d.]+)px[^>]*>')
+_TEXT = re.compile(r"(?<=>)[^<>]*(?=</text>)")
 
 
-def ink_on(colours: np.ndarray) -> list[str]:
-    """Black or white, whichever has the larger contrast (WCAG 2) with each colour.
+def _lay_out(drawing: MatplotlibFigure) -> Bbox:
+    """Lay out for good; wider where long names leave no room to draw. The box of all that is drawn, in inches."""
+    for _ in range(4):
+        drawing.set_layout_engine("constrained")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "constrained_layout not applied", UserWarning)
+            with contextlib.suppress(UserWarning):
+                drawing.get_layout_engine().execute(drawing)
+                break
+        drawing.set_figwidth(1.5 * drawing.get_figwidth())
+    drawing.set_layout_engine("none")
+    _spread_names(drawing)
+    return drawing.get_tightbbox().padded(0.1)
 
-    Parameters
-    ----------
-    colours : array, shape (n, 3 or 4)
-        sRGB, from 0 to 1.
 
-    Examples
-    --------
-    >>> ink_on([(1, 1, 1), (0, 0, 0.5)])
-    ['#000000', '#ffffff']
+def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
+    """An SVG element of what lies in the box; ids follow from the content, digits that no one sees are rounded."""
+    for text in drawing.findobj(Text):
+        text.set_parse_math(False)  # names of ticks that were made outside of the style, too
+    # Directly, since saving a figure draws it twice.
+    stream, canvas, dots = io.StringIO(), drawing.canvas, drawing.dpi
+    try:
+        FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
+    finally:
+        drawing.set_canvas(canvas)
+        drawing.set_dpi(dots)
+    source = stream.getvalue()
+    source = source[source.index("<svg") :]  # a document type or XML head has no place inside a page
+    texts = iter(_TEXT.findall(source))  # a name may look like any piece of SVG: none of what follows touches it
+    source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
+    # A hundredth of a point is not seen. What a fit leaves beyond it differs between processors.
+    source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):z.2f}".rstrip("0").rstrip("."), source)
+    # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
+    for number, (hashed, kind) in enumerate(re.findall(r'\bid="(([^"]*?)[0-9a-f]{10})"', source)):
+        source = source.replace(hashed, f"{kind}{number}")
+    own = hashlib.sha256(content.encode()).hexdigest()[:8]
+    source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
+
+    def with_text(start: re.Match) -> str:
+        text = next(texts)
+        if not any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
+            return f"{start[0]}{text}"
+        # Letters that the bundled font lacks, such as Chinese ones, get the width that the layout has for them.
+        font = FontProperties(size=float(start["size"]), weight="bold" if "bold" in start[0] else "normal")
+        width, _, _ = text_to_path.get_text_width_height_descent(html.unescape(text), font, ismath=False)
+        return f'{start[0][:-1]} textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{text}'
+
+    source = _TEXT_START.sub(with_text, source)
+    if next(texts, None) is not None:
+        raise ValueError("a text of the drawing was lost: its picture would show others in the wrong places")
+    left, top, width, height = 72 * np.array([box.x0, drawing.get_figheight() - box.y1, box.width, box.height])
+    root = (
+        f'<svg class="{NO_MATH}" role="img" aria-label="{html.escape(label, quote=True)}" '
+        # Laid out with the first family; the second is as wide.
+        'font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round" stroke-linecap="butt" '
+        f'width="{width:.1f}pt" height="{height:.1f}pt" viewBox="{left:z.1f} {top:z.1f} {width:.1f} {height:.1f}"'
+    )
+    return _ROOT.sub(lambda found: root + found[1], source, count=1).strip()
+
+
+# A legend, and the same drawing for a phone -------------------------------------------------------
+
+_LINE = 0.168  # inches, at ten points
+_LETTER = 0.08
+
+
+def legend_above(drawing: MatplotlibFigure) -> int:
+    """A legend of all panels above them, each name once, in as many columns as there is room for; its lines."""
+    pairs = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in drawing.axes]
+    named = {label: handle for pair in pairs for handle, label in pair}
+    if not named:
+        return 0
+    fitting = max(1, int(drawing.get_figwidth() / (0.55 + _LETTER * max(map(len, named)))))
+    lines = -(-len(named) // fitting)
+    columns = -(-len(named) // lines)
+    drawing.legend(list(named.values()), list(named), loc="outside upper center", ncols=columns)
+    return lines
+
+
+def _narrowed(drawing: MatplotlibFigure) -> MatplotlibFigure:
+    """A copy of a drawing that is laid out, as wide as a phone: panels below each other, names on several lines."""
+    copy = pickle.loads(pickle.dumps(drawing))  # noqa: S301 -- of our own drawing, which deepcopy refuses
+    height = copy.get_figheight()
+    panels = [axes for axes in copy.axes if axes.get_subplotspec() is not None]
+    named = []  # panels with names beside their rows; of those that share them, the first
+    for axes in panels:
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        fixed = isinstance(axes.yaxis.get_major_locator(), FixedLocator) and any(map(str.isalpha, "".join(names)))
+        if not fixed or any(axes.get_shared_y_axes().joined(axes, other) for other in named):
+            continue
+        named.append(axes)
+        axes.set_yticks(axes.get_yticks(), [textwrap.fill(name.strip(), 20) for name in names])
+        lines = np.array([label.get_text().count("\n") + 1 for label in axes.get_yticklabels()])
+        # Two names that follow each other share the distance between their rows.
+        needed = _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.1
+        rows = max(abs(np.subtract(*axes.get_ylim())), 1)
+        column = [other.get_position() for other in panels if other.get_position().x0 == axes.get_position().x0]
+        share = axes.get_position().height / sum(place.height for place in column)
+        height += max(0.0, needed * rows - axes.get_position().height * drawing.get_figheight()) / share
+    columns = max((axes.get_subplotspec().get_gridspec().ncols for axes in panels), default=1)
+    if columns > 1:
+        height *= 0.9 * columns
+        grid = GridSpec(len(panels), 1, figure=copy)
+        for place, axes in enumerate(panels):
+            axes.set_subplotspec(grid[place])
+            axes.tick_params(axis="y", labelleft=True)
+    copy.set_size_inches(4.1, height)  # on a phone 360 pixels wide, ten points are about eleven pixels
+    for axes in copy.axes:
+        longest = max(12, int(axes.get_position().height * height / _LETTER))
+        titles = (axes.title, axes._left_title, axes._right_title)
+        for text, most in ((axes.xaxis.label, 36), (axes.yaxis.label, longest), *((title, 30) for title in titles)):
+            text.set_text("\n".join(textwrap.fill(line, most) for line in text.get_text().split("\n")))
+        ticks = axes.xaxis.get_major_locator()
+        if getattr(ticks, "_nbins", None) == "auto":  # which does not foresee as many digits as there may be
+            ticks.set_params(nbins=5)
+    for text in copy.findobj(Text):
+        if text.get_fontsize() < 10 and text.get_text():
+            text.set_fontsize(10)
+    for legend in list(copy.legends):
+        legend.remove()
+        lines = legend_above(copy)
+        copy.set_figheight(copy.get_figheight() + _LINE * max(0, lines - 1))
+    return copy
+
+
+# Names beside what they name, in place of a legend -------------------------------------------------
+
+
+class _Name(Annotation):
+    """A name that may be moved along one axis, off the names beside it; a stroke leads to what it names."""
+
+    along = 1
+
+
+def name_lines(axes) -> None:
+    """Write the names of lines and areas to the right of a panel; above it if there are many, none for one alone."""
+    handles, names = axes.get_legend_handles_labels()
+    if len(names) > 8:
+        legend_above(axes.figure)
+    elif len(names) > 1:
+        away = axes.get_yaxis_transform() + ScaledTranslation(0.16, 0, axes.figure.dpi_scale_trans)
+        for handle, name in zip(handles, names, strict=True):
+            if isinstance(handle, PolyCollection):
+                points = np.vstack([np.empty((0, 2)), *(path.vertices for path in handle.get_paths())])
+                color = handle.get_facecolor()[0]
+            else:
+                line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
+                points, color = line.get_xydata(), line.get_color()
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points):  # what has no point ends nowhere
+                x, y = points[points[:, 0] == points[:, 0].max()].mean(axis=0)
+                _add_name(axes, textwrap.fill(name.strip(), 16), (x, y), (1, y), away, color, 1)
+
+
+def name_parts(axes, parts: Sequence[tuple[str, float, str]], height: float) -> None:
+    """Write names above stacked bars: for each part of the uppermost, which ends at the height, name, middle, color."""
+    away = axes.get_xaxis_transform() + ScaledTranslation(0, 0.16, axes.figure.dpi_scale_trans)
+    for name, x, color in parts:
+        _add_name(axes, textwrap.fill(name.strip(), 11), (x, height), (x, 1), away, color, 0)
+
+
+def _add_name(axes, text: str, end: tuple, place: tuple, transform, color: str, along: int) -> None:
+    label = _Name(
+        text,
+        end,
+        xytext=place,
+        textcoords=transform,
+        ha="left" if along else "center",
+        va="center" if along else "bottom",
+        linespacing=1.1,
+        annotation_clip=False,
+        arrowprops={"arrowstyle": "-", "color": color, "linewidth": 1.2, "shrinkA": 2, "shrinkB": 3}
+        | {"relpos": (0, 0.5) if along else (0.5, 0)},
+    )
+    label.along = along
+    label.set_transform(IdentityTransform())
+    axes.add_artist(label)
+    label.set_clip_on(False)  # it stands beside the panel, and the layout has to make room for it
+
+
+def _spread_names(drawing: MatplotlibFigure) -> None:
+    """Move the names of a drawing that is laid out, as little as possible, so that none covers another."""
+    for axes in drawing.axes:
+        for along in (0, 1):
+            names = [artist for artist in axes.texts if isinstance(artist, _Name) and artist.along == along]
+            if not names:
+                continue
+            names.sort(key=lambda name: axes.transData.transform(name.xy)[along])
+            ends = axes.transData.transform([name.xy for name in names])[:, along]
+            boxes = [Text.get_window_extent(name) for name in names]
+            sizes = np.array([box.height if along else box.width for box in boxes]) + 0.06 * drawing.dpi
+            limits = (0, drawing.bbox.width) if along == 0 else (axes.bbox.y0, axes.bbox.y1)
+            for name, centre in zip(names, _apart(ends, sizes, limits), strict=True):
+                moved = axes.transData.inverted().transform([centre, centre])[along]
+                name.xyann = (moved, 1) if along == 0 else (1, moved)
+
+
+def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Centres of intervals of given sizes that do not overlap, nearest to those wished for, within the limits.
+
+    >>> _apart(np.array([1.0, 1.0, 9.0]), np.array([2.0, 2.0, 2.0]), (0, 10)).tolist()
+    [1.0, 3.0, 9.0]
     """
-    channels = np.asarray(colours, dtype=float)[:, :3]
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
-    return ["#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]]
-
-
-check_arguments(globals())
+    before = np.cumsum(sizes) - sizes / 2
+    room = max(0.0, limits[1] - limits[0] - sizes.sum())
+    return limits[0] + np.clip(isotonic_regression(centres - before - limits[0]).x, 0, room) + before

@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
-from sense7.estimators.kappa import LEVELS, weighted_kappa
+from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES

@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
 
@@ -84,13 +83,7 @@ def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
 
 
 def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
-    """Settings of the stored simulation of coverage: one row per setting, one column per part, values as text.
-
-    Parameters
-    ----------
-    path : path, optional
-        Another file than that of the project's ``data/``.
-    """
+    """Settings of the stored simulation of coverage: one row per setting, one column per part, values as text."""
     stored = _stored(path)
     columns = {}
     for part, settings in stored["parts"].items():
@@ -144,13 +137,6 @@ def _recorded(entry: dict) -> bool:
 def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame:
     """Number of intervals over participants below and above the truth, and their mean width, by statistic.
 
-    Parameters
-    ----------
-    design : {"within", "between"}
-        As for :func:`coverage_table`.
-    path : path, optional
-        Another file than that of the project's ``data/``.
-
     Returns
     -------
     DataFrame
@@ -173,13 +159,6 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
 def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame:
     """True values of the statistics in the simulated studies, and how they were computed.
 
-    Parameters
-    ----------
-    design : {"within", "between"}
-        As for :func:`coverage_table`.
-    path : path, optional
-        Another file than that of the project's ``data/``.
-
     Returns
     -------
     DataFrame
@@ -198,11 +177,6 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
 
 def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
     """Number of intervals over resampled participants whose coverage is not their confidence.
-
-    Parameters
-    ----------
-    path : path, optional
-        Another file than that of the project's ``data/``.
 
     Returns
     -------
@@ -230,13 +204,6 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
 
     Those are named whose Wilson interval excludes the confidence; then those outside ``KEPT``, a range that allows for
     intervals that are a little narrow.
-
-    Parameters
-    ----------
-    design : {"within", "between"}
-        As for :func:`coverage_table`.
-    path : path, optional
-        Another file than that of the project's ``data/``.
     """
     table = coverage_table(design=design, kind="participants", path=path)
     excluding = table[_excludes_nominal(table)]
@@ -252,6 +219,3 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         reach = "reaches into that range" if row["high"] >= low and row["low"] <= high else "does not reach it either"
         parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
     return f"{first} Not {KEPT}: {'; '.join(parts)}. All others are."
-
-
-check_arguments(globals())

@@ -12,7 +12,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.findings.individualized.characteristics import (
+from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
     MOST_GROUPS,
     NO_SHEET,

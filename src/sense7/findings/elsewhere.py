@@ -1,11 +1,15 @@
 r"""Does it hold elsewhere? The findings of SENSE-7, put to ratings that other studies released.
 
 Three things stand here: what iEval's conversations say, with the statistics that the other pages use for SENSE-7; what
-little the four corpora of Kumar and others add; and the matrix of findings by data sets, in which every verdict follows
-from an interval by a rule (:data:`FINDINGS`) that is stated before the values.
+the experiment Felt heard and the four corpora of Kumar and others add; and the matrix of findings by data sets, in
+which every verdict follows from an interval by a rule (:data:`FINDINGS`) that is stated before the values. The rule is
+that of the claim itself where the released data allow it.
 
 Svikhnushina, E., Filippova, A., Pu, P. (2022). iEval: Interactive Evaluation Framework for Open-Domain Empathetic
 Chatbots. SIGDIAL.
+
+Yin, Y., Jia, N., Wakslak, C. J. (2024). AI can help people feel heard, but an AI label diminishes this impact. PNAS,
+121(14).
 
 Kumar, A., Poungpeth, N., Yang, D., Farrell, E., Lambert, B., Groh, M. (2025). When Large Language Models are Reliable
 for Judging Empathic Communication. arXiv 2506.10150.
@@ -15,36 +19,35 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
+from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap, StratifiedBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
-from sense7.findings.context.shares import context_shares
-from sense7.findings.individualized.characteristics import relations
-from sense7.findings.individualized.same_person import participant_icc
-from sense7.findings.individualized.variance_components import variance_parts
+from sense7.findings.context import context_shares
+from sense7.findings.core import Number, Resamples, resampled, share, tabulate
+from sense7.findings.individualized import participant_icc, relations, variance_parts, variance_shares
 from sense7.findings.measures import turn_ratings
-from sense7.findings.structure.items import correlations
+from sense7.findings.reliability import correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
-from sense7.findings.whose_empathy import Resampled, experts_agreement, panel
+from sense7.findings.whose_empathy import experts_agreement, panel
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
 from sense7.sources.released_workbook import ieval_study
 from sense7.study import Study
 
 __all__ = [
-    "NOT_ASKED",
-    "Asked",
-    "Finding",
-    "Rule",
     "acknowledgements",
+    "felt_heard",
+    "felt_heard_resampling",
+    "felt_heard_tables",
+    "felt_heard_verdict",
     "ieval",
     "lines_and_intervals",
     "matrix",
@@ -58,9 +61,7 @@ __all__ = [
     "why_not_asked",
 ]
 
-SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED = "seen here too", "not seen", "the opposite", "was not asked"
-NO_INTERVAL = "no verdict"
-"""What stands where a value has no interval: then nothing is said."""
+# iEval
 
 STATEMENTS = {
     "Affective": "understood",
@@ -71,312 +72,39 @@ STATEMENTS = {
 }
 """Dimension that a statement of iEval stands for -> the statement."""
 
-DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": "Perceived Empathy"} | {
-    name: CORPORA[name] for name in ("epitome", "lend_an_ear", "empatheticdialogues")
-}
-"""The data sets: key -> name for readers, in the order of the columns."""
-
-_CONSISTENCY = {
-    "alpha of the five statements": "ieval_alpha",
-    "understood with appropriate": "ieval_understood_appropriate_r",
-    "attentive with sensible": "ieval_attentive_sensible_r",
-}
-"""Row of :func:`ieval_consistency` -> key."""
-
-_PERSON = {
-    "person's share, mixed model with bots fixed": "ieval_person_share",
-    "ICC(1), mean of five": "ieval_icc",
-}
-"""Row of :func:`person_share` -> key."""
-
-_SHARES = {
-    "bot": "ieval_bot_share",
-    "valence of the scenario": "ieval_valence_share",
-}
-"""Row of :func:`shares_within_people` -> key."""
-
-_LIKING = {
-    "liking with the mean rating": "ieval_liking",
-    "questionnaire with the mean rating": "ieval_teq",
-}
-"""Row of :func:`liking_and_questionnaire` -> key."""
-
-_CORPUS_ALPHAS = {
-    "Perceived Empathy, six feelings": "elsewhere_alpha_perceived_empathy",
-    "EPITOME, three mechanisms": "elsewhere_alpha_epitome",
-    "Lend an Ear, six behaviors": "elsewhere_alpha_lend_an_ear",
-}
-"""Row of :func:`alpha_of_corpora` -> key."""
-
-_TALLY = {
-    SEEN: "elsewhere_count_seen",
-    NOT_SEEN: "elsewhere_count_not_seen",
-    OPPOSITE: "elsewhere_count_opposite",
-    NOT_ASKED: "elsewhere_count_not_asked",
-}
-"""Row of :func:`tally` -> key."""
-
-JUDGE = "gemini"
-"""The model whose scores the authors of the corpora take for "the LLM"."""
-
-REVERSED = ("advice_giving", "dismissing_emotions", "self_oriented")
-"""Questions of Lend an Ear in which a high rating is a fault; our reading of the names."""
-
-_CORRELATION_LINE = 0.3
-
-
-# iEval
-
 
 def ieval() -> Study:
-    """The conversations of iEval as a study, with the valence of the scenario as its topic.
+    """Return the conversations of iEval as a study, with the valence of the scenario as its topic.
 
-    Returns
-    -------
-    Study
-        1,920 conversations of 240 people with four bots, rated by those who had them; topic is ``positive`` or
-        ``negative``. Of SENSE-7's dimensions five were asked (``STATEMENTS``).
-
-    Raises
-    ------
-    UserError
-        If a file of the ratings is missing or is not the one that is pinned.
+    1,920 conversations of 240 people with four bots, rated by those who had them; topic is ``positive`` or
+    ``negative``. Of SENSE-7's dimensions five were asked (``STATEMENTS``).
 
     Examples
     --------
     >>> ieval().conversations.groupby("topic").size().to_dict()
     {'negative': 960, 'positive': 960}
     """
-    study = ieval_study()
-    return replace(study, conversations=study.conversations.assign(topic=_valence_of(study)))
-
-
-def _valence_of(study: Study) -> np.ndarray:
-    """Valence of each conversation, in the order of the study's conversations."""
-    table = released.ieval_conversations()
+    study, table = ieval_study(), released.ieval_conversations()
     names = table["worker"] + "-" + table["valence"].str[:3] + "-" + table["bot"]
-    return pd.Series(table["valence"].to_numpy(), index=names).loc[study.conversations["conversation"]].to_numpy()
-
-
-def acknowledgements() -> pd.DataFrame:
-    """Whose ratings these pages show, with their licenses and sources.
-
-    Returns
-    -------
-    DataFrame
-        One row per release: ``credit``.
-
-    Examples
-    --------
-    >>> acknowledgements().index.tolist()
-    ['iEval', 'Felt heard', 'Perceived Empathy, EPITOME, Lend an Ear, EmpatheticDialogues']
-    """
-    corpora = ", ".join(name for key, name in DATA_SETS.items() if key in CORPORA)
-    tables = {"iEval": "ieval", "Felt heard": "felt_heard", corpora: "judged_conversations"}
-    credit = {name: released.RELEASED[table].acknowledgement for name, table in tables.items()}
-    return pd.DataFrame({"credit": credit}).rename_axis("data set")
-
-
-def ieval_consistency(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Internal consistency of iEval's five statements, and two correlations that its authors report.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method, reason.
-    """
-    ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
-    pairs = correlations(ratings, bootstrap)
-    rows = {
-        "alpha of the five statements": alpha_row(ratings, bootstrap),
-        "understood with appropriate": pairs.loc["understood with appropriate"].to_dict(),
-        "attentive with sensible": pairs.loc["attentive with sensible"].to_dict(),
-    }
-    return estimate_table(rows, "measure", _CONSISTENCY)
-
-
-def person_share(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the variance of ratings that is the person's own, by a mixed model and as ICC(1).
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: estimate (at most 1), low, high, n (conversations), unit, method, reason.
-
-    See Also
-    --------
-    sense7.findings.individualized.variance_components.variance_parts,
-    sense7.findings.individualized.same_person.participant_icc : the formulas.
-    """
-    shares = (
-        variance_parts(study, bootstrap).shares.loc["participant"],
-        participant_icc(study, bootstrap).iloc[0],
-    )
-    rows = {name: share.to_dict() for name, share in zip(_PERSON, shares, strict=True)}
-    return estimate_table(rows, "measure", _PERSON)
-
-
-def shares_within_people(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the variance within people that lies between bots, and between positive and negative scenarios.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people; at most 2,000 of them.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: adjusted shares (:func:`sense7.findings.context.shares.context_shares`), at most 1 and zero
-        on average if it does not matter; low, high, n (conversations), unit, method, reason.
-    """
-    rows = {}
-    for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
-        grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
-        row = context_shares(grouped, bootstrap).iloc[0].to_dict()
-        rows[name] = row | {"method": f"{name}: {row['method']}"}
-    return estimate_table(rows, "what explains it", _SHARES)
-
-
-def liking_and_questionnaire(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Spearman correlations of empathy ratings with liking the bot, and with the Toronto Empathy Questionnaire.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people.
-
-    Returns
-    -------
-    DataFrame
-        "likable" with the mean of the five statements, over conversations
-        (:func:`sense7.findings.whole.outcomes.empathy_and_experience`), and the questionnaire with the person's mean
-        rating, over people. Estimate (-1 .. 1), low, high, n, unit, method, reason. Mean ratings are rounded to nine
-        decimals, so that equal ones are ties.
-    """
-    rows = {
-        "liking with the mean rating": empathy_and_experience(study, bootstrap).loc["positive interaction"].to_dict(),
-        "questionnaire with the mean rating": relations(study, bootstrap).estimates.loc["TEQ"].to_dict(),
-    }
-    return estimate_table(rows, "correlation", _LIKING)
-
-
-# The corpora of Kumar and others
-
-
-def alpha_of_corpora(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
-    """Cronbach's alpha of the questions that experts answered about one conversation.
-
-    Parameters
-    ----------
-    draws, seed, confidence
-        As for :class:`sense7.estimators.bootstrap.ConversationBootstrap`: whole conversations, each with its three
-        experts, are left out in turn.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: estimate (at most 1), low, high, n (150 = three experts for each of 50
-        conversations), unit, method, reason. In Lend an Ear the questions ``REVERSED`` are turned round: lowest plus
-        highest minus the rating. EmpatheticDialogues is left out: one of its three questions is about empathy, the
-        others about fluency and relevance.
-
-    Examples
-    --------
-    >>> alpha_of_corpora(draws=200, seed=1)["estimate"].round(3).to_list()
-    [0.958, 0.355, 0.64]
-    """
-    table = released.judged_conversations()
-    rows = {}
-    for name in _CORPUS_ALPHAS:
-        corpus = next(key for key, words in CORPORA.items() if words == name.partition(", ")[0])
-        own = table[table["corpus"] == corpus]
-        if corpus == "perceived_empathy":
-            own = own[own["question"].isin(FEELINGS)]
-        bootstrap = ConversationBootstrap(pd.unique(own["conversation"]), draws, seed, confidence)
-        frames = []
-        for expert in EXPERTS:
-            turned = own["lowest"] + own["highest"] - own[expert]
-            levels = own.assign(level=own[expert].where(~own["question"].isin(REVERSED), turned))
-            frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
-        row = alpha_row(pd.concat(frames), bootstrap)
-        rows[name] = row | {"method": f"rated by three experts; {row['method']}"}
-    return estimate_table(rows, "questions", _CORPUS_ALPHAS)
-
-
-def judge_difference(draws: int, seed: int, confidence: float = 0.95) -> pd.DataFrame:
-    r"""Agreement among observers minus a language model's agreement with the person.
-
-    A rater's score of a text is the mean over the six feelings: p is the person's, :math:`e_1, e_2, e_3` the experts'
-    and g the model's (Gemini 2.5 Pro, which the ratings' authors call the LLM). With :math:`\rho` Spearman's
-    correlation over texts:
-
-    .. math:: \frac13 \sum_k \rho\Bigl(e_k, \tfrac12 \sum_{l \ne k} e_l\Bigr) - \rho(g, p)
-
-    Parameters
-    ----------
-    draws, seed, confidence
-        As for :class:`sense7.estimators.bootstrap.ConversationBootstrap`; all ranks are those of the resampled texts.
-
-    Returns
-    -------
-    DataFrame
-        One row: estimate (-2 .. 2), low, high, n (texts), unit, method, reason.
-
-    See Also
-    --------
-    sense7.findings.whose_empathy : the two correlations, and many more of these ratings.
-
-    Examples
-    --------
-    >>> judge_difference(draws=200, seed=1)["estimate"].round(3).to_list()
-    [0.419]
-    """
-    people = panel()
-    resampled = Resampled(people, people.resampling(draws, seed, confidence))
-    row = resampled.row(
-        experts_agreement(resampled) - resampled.spearman(JUDGE, PERSON),
-        "difference of Spearman's rho",
-        "an expert with the mean of the other two (mean over three), minus the model with the person; means of six "
-        "feelings",
-    )
-    name = "observers with each other, minus the model with the person"
-    return estimate_table({name: row}, "agreement", {name: "elsewhere_judge_difference"})
-
-
-SECTIONS = {
-    "consistency": "elsewhere-ieval",
-    "person": "elsewhere-ieval",
-    "shares": "elsewhere-ieval",
-    "liking": "elsewhere-ieval",
-    "effects": "elsewhere-felt-heard",
-    "feelings": "elsewhere-felt-heard",
-    "corpora": "elsewhere-corpora",
-    "judge": "elsewhere-corpora",
-}
-"""Table of :func:`tables`, or of Felt heard -> anchor of the section of the page that shows it."""
+    valence = pd.Series(table["valence"].to_numpy(), index=names).loc[study.conversations["conversation"]]
+    return replace(study, conversations=study.conversations.assign(topic=valence.to_numpy()))
 
 
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
-    """Tables of estimates that the matrix rests on.
+    """Return the tables of estimates of iEval and of the corpora that the matrix rests on.
+
+    - ``consistency``: alpha of iEval's five statements, and two correlations that its authors report.
+    - ``individual``: the comparison of the page on individual judgments (:func:`variance_shares`), and the context's
+      share on its base, where valence is the context: the numbers by which the two claims are judged.
+    - ``person``: the person's share of the variance within bots, and ICC(1).
+    - ``shares``: what bots and valence explain within people (:func:`sense7.findings.context.context_shares`).
+    - ``liking``: Spearman correlations of the empathy ratings with liking the bot, over conversations, and of people's
+      means with the Toronto Empathy Questionnaire.
+    - ``corpora``: alpha of the questions that three experts answered about 50 conversations each; in Lend an Ear three
+      questions about faults are turned round (lowest plus highest minus the rating). EmpatheticDialogues is left out:
+      one of its three questions is about empathy, the others about fluency and relevance.
+    - ``judge``: observers' agreement minus that of a model (Gemini 2.5 Pro, which the ratings' authors call the LLM)
+      with the person, see :mod:`sense7.findings.whose_empathy`.
 
     Parameters
     ----------
@@ -384,40 +112,239 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
         As :func:`ieval` gives it.
     bootstrap : ParticipantBootstrap
         Resamples of its people; draws, seed and confidence serve the corpora as well.
-
-    Returns
-    -------
-    dict
-        Name (those of ``SECTIONS``) -> table of estimates.
     """
-    settings = bootstrap.draws, bootstrap.seed, bootstrap.confidence
+    ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
+    pairs, shares = correlations(ratings, bootstrap), variance_shares(study, bootstrap)
+    comparison = shares.comparison.assign(key="ieval_" + shares.comparison["key"])
+    context = shares.shares.loc[["context"]].assign(key="ieval_one_base_share_context")
+    within_people = {}
+    for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
+        grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
+        row = context_shares(grouped, bootstrap).iloc[0].to_dict()
+        within_people[name] = row | {"method": f"{name}: {row['method']}"}
     return {
-        "consistency": ieval_consistency(study, bootstrap),
-        "person": person_share(study, bootstrap),
-        "shares": shares_within_people(study, bootstrap),
-        "liking": liking_and_questionnaire(study, bootstrap),
-        "corpora": alpha_of_corpora(*settings),
-        "judge": judge_difference(*settings),
+        "consistency": named(
+            "measure",
+            ("alpha of the five statements", "ieval_alpha", alpha_row(ratings, bootstrap)),
+            *(
+                (pair, f"ieval_{pair.replace(' with ', '_')}_r", pairs.loc[pair])
+                for pair in ("understood with appropriate", "attentive with sensible")
+            ),
+        ),
+        "individual": pd.concat([comparison, context]).rename_axis("share"),
+        "person": named(
+            "measure",
+            (
+                "person's share, mixed model with bots fixed",
+                "ieval_person_share",
+                variance_parts(study, bootstrap).shares.loc["participant"],
+            ),
+            ("ICC(1), mean of five", "ieval_icc", participant_icc(study, bootstrap).iloc[0]),
+        ),
+        "shares": named(
+            "what explains it",
+            *zip(within_people, ("ieval_bot_share", "ieval_valence_share"), within_people.values(), strict=True),
+        ),
+        "liking": named(
+            "correlation",
+            (
+                "liking with the mean rating",
+                "ieval_liking",
+                empathy_and_experience(study, bootstrap).loc["positive interaction"],
+            ),
+            ("questionnaire with the mean rating", "ieval_teq", relations(study, bootstrap).estimates.loc["TEQ"]),
+        ),
+        "corpora": alpha_of_corpora(bootstrap),
+        "judge": judge_difference(bootstrap),
     }
 
 
-def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
-    """Rows of tables by their keys, as recorded values are read, with the section of the page that shows each.
+def named(name: str, *rows: tuple) -> pd.DataFrame:
+    """A table of estimates from (row, key, estimate)."""
+    return estimate_table({row: dict(found) | {"key": key} for row, key, found in rows}, name)
 
-    Parameters
-    ----------
-    tables : mapping
-        Name (those of ``SECTIONS``) -> table of estimates: those of :func:`tables`, and ``effects`` and ``feelings`` of
-        :mod:`sense7.findings.felt_heard`.
+
+def of_conversations(conversations: pd.Index, bootstrap: ParticipantBootstrap) -> ConversationBootstrap:
+    """As many resamples of other units."""
+    units = pd.Series(conversations, dtype=object)
+    return ConversationBootstrap(units, bootstrap.draws, bootstrap.seed, bootstrap.confidence)
+
+
+def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Alpha of the questions that experts answered about one conversation."""
+    reversed_questions = ("advice_giving", "dismissing_emotions", "self_oriented")  # a high rating is a fault
+    table, rows = released.judged_conversations(), []
+    for key, words in (
+        ("perceived_empathy", "six feelings"),
+        ("epitome", "three mechanisms"),
+        ("lend_an_ear", "six behaviors"),
+    ):
+        own = table[(table["corpus"] == key) & (table["question"].isin(FEELINGS) | (key != "perceived_empathy"))]
+        frames = []
+        for expert in EXPERTS:
+            turned = own["lowest"] + own["highest"] - own[expert]
+            levels = own.assign(level=own[expert].where(~own["question"].isin(reversed_questions), turned))
+            frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
+        row = alpha_row(pd.concat(frames), of_conversations(pd.unique(own["conversation"]), bootstrap))
+        row["method"] = f"rated by three experts; {row['method']}"
+        rows.append((f"{CORPORA[key]}, {words}", f"elsewhere_alpha_{key}", row))
+    return named("questions", *rows)
+
+
+def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Agreement among observers minus a language model's agreement with the person."""
+    people = panel()
+    r = Resamples(people.scores, of_conversations(people.scores.index, bootstrap))
+    method = "an expert with the mean of the other two (mean over three), minus the model with the person"
+    method += "; means of six feelings"
+    number = Number(
+        "observers with each other, minus the model with the person",
+        lambda: experts_agreement(r) - r.spearman("gemini", PERSON),
+        "difference of Spearman's rho",
+        method,
+        people.scores.index,
+        "elsewhere_judge_difference",
+    )
+    return tabulate("agreement", [number], r.bootstrap)
+
+
+# Felt heard. Every person got one answer, so the four combinations of source (who answered) and label (who was said to
+# have answered) are groups of different people. Every group counts the same, not by its number of people.
+
+SOURCES = {"ai": "answer by an AI", "human": "answer by a person"}
+LABELS = {"ai": "labeled as by an AI", "human": "labeled as by a person"}
+SOURCE, LABEL = "source: AI minus person", "label: person minus AI"
+EFFECTS = {
+    SOURCE: ("source", (0.5, 0.5, -0.5, -0.5)),
+    LABEL: ("label", (-0.5, 0.5, -0.5, 0.5)),
+    "interaction: difference of the two label effects": ("interaction", (-1.0, 1.0, 1.0, -1.0)),
+    "honest labels: AI minus person": ("honest_labels", (1.0, 0.0, 0.0, -1.0)),
+}
+"""Effect -> end of its key, and weights of the means of the four groups: source AI, label AI, human; source human."""
+POINTS = "points (scale from 1 to 7)"
+
+
+def felt_heard() -> pd.DataFrame:
+    """Return the ratings of every person: participant, response and label, six feelings and ``mean of six`` (1 .. 7).
 
     Examples
     --------
-    >>> row = estimate_row(0.5, n=9, unit="correlation", method="rho", key="ieval_liking")
-    >>> table = estimate_table({"liking": row}, "correlation")
-    >>> value = values_of({"liking": table})["ieval_liking"]
-    >>> value["estimate"], value["link"]
-    (0.5, '#elsewhere-ieval')
+    >>> felt_heard().groupby(["response", "label"])["mean of six"].mean().round(3).to_dict()
+    {('ai', 'ai'): 5.407, ('ai', 'human'): 6.118, ('human', 'ai'): 4.82, ('human', 'human'): 5.511}
     """
+    table = released.felt_heard()
+    return table.assign(**{"mean of six": table[list(FEELINGS)].mean(axis=1)})
+
+
+def felt_heard_resampling(table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95) -> StratifiedBootstrap:
+    """Return bootstrap resamples of people within the four groups, whose sizes the experiment fixed."""
+    return StratifiedBootstrap(table["participant"], draws, seed, confidence, table["response"] + " " + table["label"])
+
+
+def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+    r"""Return the means of the four groups by source, the effects, and how consistent the six feelings are.
+
+    With :math:`\bar y_{rl}` the mean of those whose answer came from r and was labeled as from l (a: AI, h: human),
+
+    .. math::
+
+       \text{source} &= \tfrac12(\bar y_{aa} + \bar y_{ah}) - \tfrac12(\bar y_{ha} + \bar y_{hh}) \\
+       \text{label} &= \tfrac12(\bar y_{ah} + \bar y_{hh}) - \tfrac12(\bar y_{aa} + \bar y_{ha}) \\
+       \text{interaction} &= (\bar y_{ah} - \bar y_{aa}) - (\bar y_{hh} - \bar y_{ha})
+
+    These are the coefficients of a linear model with both factors coded as plus and minus one half.
+
+    Examples
+    --------
+    >>> table = felt_heard()
+    >>> found = felt_heard_tables(table, felt_heard_resampling(table, draws=200, seed=1))
+    >>> found["effects"]["estimate"].round(3).to_list(), found["feelings"]["estimate"].round(3).to_list()
+    ([0.598, 0.701, 0.02, -0.103], [0.969, 0.163])
+    """
+    groups = {
+        pair: table[(table["response"] == pair[0]) & (table["label"] == pair[1])] for pair in product(SOURCES, LABELS)
+    }
+
+    def mean(own: pd.DataFrame):
+        return lambda: share(bootstrap, own["mean of six"], np.ones(len(own)), own["participant"])
+
+    means = {
+        words: tabulate(
+            "label",
+            [
+                Number(
+                    said,
+                    mean(groups[source, label]),
+                    POINTS,
+                    "mean over people, mean of six",
+                    groups[source, label],
+                    f"felt_heard_mean_{source}_{label}",
+                )
+                for label, said in LABELS.items()
+            ],
+            bootstrap,
+        )
+        for source, words in SOURCES.items()
+    }
+    # Of each person the rating and 1 in the column of their group: shape (people, 4, 2).
+    cells = np.column_stack([table.index.isin(own.index) for own in groups.values()]).astype(float)
+    values = cells[:, :, None] * np.column_stack([table["mean of six"], np.ones(len(table))])[:, None, :]
+    of_groups = resampled(bootstrap, ratio, values, table["participant"])
+    method = "difference of group means, each group counted the same; mean of six"
+    effects = []
+    for words, (key, weights) in EFFECTS.items():
+        rows = table[cells[:, np.array(weights) != 0].any(axis=1)]
+        statistic = lambda weights=weights: of_groups @ np.array(weights)  # noqa: E731
+        effects.append(Number(words, statistic, POINTS, method, rows, f"felt_heard_{key}"))
+    feelings = table.set_index("participant")[list(FEELINGS)]
+    highest = (feelings == 7).all(axis=1).to_numpy()
+    how = "share of people", "share of people who gave the highest rating to all six feelings"
+    everyone = np.ones(len(table))
+    ceiling = Number(
+        "highest rating to all six", lambda: share(bootstrap, highest, everyone, table["participant"]), *how, table
+    )
+    consistency = named(
+        "measure",
+        ("Cronbach's alpha", "felt_heard_alpha", alpha_row(feelings, bootstrap)),
+        ("highest rating to all six", "felt_heard_ceiling_all", ceiling.row(bootstrap)),
+    )
+    return means | {"effects": tabulate("effect", effects, bootstrap), "feelings": consistency}
+
+
+def felt_heard_verdict(effects: pd.DataFrame) -> dict:
+    """Return the verdict on the effects of source and label that the study's title claims, for a record.
+
+    "Seen" only if the intervals of source (AI minus person) and label (person minus AI) both lie above zero; "the
+    opposite" if both lie below; else "not seen".
+    """
+    pair = effects.loc[[SOURCE, LABEL]]
+    words = "not seen: an interval of source or label holds zero, or they have different signs"
+    if (pair["low"] > 0).all():
+        words = "seen: the intervals of source and label both lie above zero"
+    elif (pair["high"] < 0).all():
+        words = "the opposite: the intervals of source and label both lie below zero"
+    common = {"unit": "verdict", "method": "rule on the intervals of source and label", "reason": ""}
+    return common | {"key": "felt_heard_verdict", "estimate": words, "n": int(pair["n"].max())}
+
+
+def acknowledgements() -> pd.DataFrame:
+    """Return whose ratings these pages show, with their licenses and sources, one row per release."""
+    corpora = ", ".join(CORPORA.values())
+    tables = {"iEval": "ieval", "Felt heard": "felt_heard", corpora: "judged_conversations"}
+    credit = {name: released.RELEASED[table].acknowledgement for name, table in tables.items()}
+    return pd.DataFrame({"credit": credit}).rename_axis("data set")
+
+
+SECTIONS = {
+    **dict.fromkeys(("consistency", "individual", "person", "shares", "liking"), "elsewhere-ieval"),
+    **dict.fromkeys(("effects", "feelings", *SOURCES.values()), "elsewhere-felt-heard"),
+    **dict.fromkeys(("corpora", "judge"), "elsewhere-corpora"),
+}
+"""Table -> anchor of the section of the page that shows it."""
+
+
+def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
+    """Return rows of tables by their keys, as recorded values are read, with the section of the page that shows it."""
     return {
         row["key"]: row | {"link": f"#{SECTIONS[name]}"}
         for name, table in tables.items()
@@ -426,6 +353,14 @@ def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
 
 
 # The matrix
+
+SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED = "seen here too", "not seen", "the opposite", "was not asked"
+NO_INTERVAL = "no verdict"
+"""What stands where a value has no interval: then nothing is said."""
+
+DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": "Perceived Empathy"}
+DATA_SETS |= {name: CORPORA[name] for name in ("epitome", "lend_an_ear", "empatheticdialogues")}
+"""The data sets: key -> name for readers, in the order of the columns."""
 
 
 @dataclass(frozen=True)
@@ -436,16 +371,16 @@ class Rule:
     ----------
     line : float
         Of the claim: an interval wholly beyond it is "seen here too".
-    reason : str
-        Why the line stands there.
     contrary : float or None
         An interval wholly below it is "the opposite"; not above ``line``. None for a claim without a direction:
         then the claim is seen on either side of the line, and has no opposite.
+    reason : str
+        Whether it is the claim's own rule, and if not, why the released data do not allow that one.
     """
 
     line: float
+    contrary: float | None
     reason: str
-    contrary: float | None = None
 
     @property
     def words(self) -> tuple[str, str]:
@@ -456,29 +391,15 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A data set that can answer: the key of its recorded value, and what it measures, in few words."""
-
-    key: str
-    measure: str
-
-
-@dataclass(frozen=True)
 class Finding:
     """A finding of SENSE-7 and where else it can be looked for.
 
     Attributes
     ----------
-    name : str
-        Short name, for keys.
-    title : str
-        What a reader sees.
-    claim : str
-        Id of the published claim in ``data/claims.yml``.
-    rule : Rule or None
-        None if no data set can answer.
+    name, title, claim : str
+        Short name; what a reader sees; id of the published claim in ``data/claims.yml``.
     asked : mapping
-        Data set -> :class:`Asked`.
+        Data set -> key of its recorded value, what it measures in few words, and the rule.
     reasons : mapping
         Data set -> why it cannot answer; ``""`` holds the reason of all others.
     """
@@ -486,16 +407,28 @@ class Finding:
     name: str
     title: str
     claim: str
-    rule: Rule | None = None
-    asked: Mapping[str, Asked] = field(default_factory=dict)
+    asked: Mapping[str, tuple[str, str, Rule]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-_NO_SIZE = (
-    "published without a size, so the line is no effect, as in the ledger; how large an effect is stands beside it"
+OWN = "the claim's own rule"
+_ALPHA = Rule(
+    0.8,
+    0.7,
+    "not the claim's, which compares with a published figure for other questions. An alpha of 0.8 is customarily asked "
+    "of a scale in research (Nunnally, 1978); below 0.7 ratings are not called consistent",
 )
-_NOT_USERS = "experts rated what others had written; no user rated"
-_ONE_EACH = "each person rated one answer"
+_BY_GROUPS = Rule(
+    0.0,
+    None,
+    "not the claim's, which needs several conversations of one person: each person rated one answer. Instead, whether "
+    "two groups of people differ",
+)
+_ANSWERER = (
+    "not the claim's, which compares a condition with an empathy prompt: there is none. Instead, whether it matters at "
+    "all who or what answers"
+)
+_NOT_USERS, _ONE_EACH = "experts rated what others had written; no user rated", "each person rated one answer"
 _SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 
 FINDINGS: tuple[Finding, ...] = (
@@ -503,42 +436,39 @@ FINDINGS: tuple[Finding, ...] = (
         "consistency",
         "Ratings given together are internally consistent",
         "alpha_turn",
-        Rule(
-            0.8,
-            "an alpha of 0.8 is customarily asked of a scale in research (Nunnally, 1978), and below 0.7 ratings "
-            "are not called consistent",
-            0.7,
-        ),
         {
-            "ieval": Asked("ieval_alpha", "alpha of five statements, by the user"),
-            "felt_heard": Asked("felt_heard_alpha", "alpha of six feelings, by the person answered"),
-            "perceived_empathy": Asked("elsewhere_alpha_perceived_empathy", "alpha of six feelings, by experts"),
-            "epitome": Asked("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts"),
-            "lend_an_ear": Asked("elsewhere_alpha_lend_an_ear", "alpha of six behaviors, by experts"),
+            "ieval": ("ieval_alpha", "alpha of five statements, by the user", _ALPHA),
+            "felt_heard": ("felt_heard_alpha", "alpha of six feelings, by the person answered", _ALPHA),
+            "perceived_empathy": ("elsewhere_alpha_perceived_empathy", "alpha of six feelings, by experts", _ALPHA),
+            "epitome": ("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts", _ALPHA),
+            "lend_an_ear": ("elsewhere_alpha_lend_an_ear", "alpha of six behaviors, by experts", _ALPHA),
         },
         {"": "one of the three questions is about empathy"},
     ),
     Finding(
         "individual",
-        "Judgments are individual: part of the differences is the person's own",
+        "Judgments are individual: who rates matters more than what answers, and about what",
         "finding_individualized",
-        Rule(
-            0.05,
-            "a share of variance cannot be negative, so its interval lies above zero in nearly any data and a line at "
-            "zero could not fail",
-            0.05,
-        ),
-        {"ieval": Asked("ieval_person_share", "person's share of the variance")},
+        {
+            "ieval": (
+                "ieval_participant_share_beyond_condition_and_topic",
+                "person's share minus that of bot and valence",
+                Rule(0.0, 0.0, OWN),
+            )
+        },
         {"": _NOT_USERS, "felt_heard": _ONE_EACH, "perceived_empathy": _ONE_EACH},
     ),
     Finding(
         "context",
         "Judgments depend on the context",
         "finding_context_sensitive",
-        Rule(0.0, _NO_SIZE),
         {
-            "ieval": Asked("ieval_valence_share", "share that the scenario's valence explains within people"),
-            "felt_heard": Asked("felt_heard_label", "label, person minus AI, in points"),
+            "ieval": (
+                "ieval_one_base_share_context",
+                "share that the scenario's valence explains",
+                Rule(0.0, 0.0, f"{OWN}, with the valence as all of the context"),
+            ),
+            "felt_heard": ("felt_heard_label", "label, person minus AI, in points", _BY_GROUPS),
         },
         {"": "nothing of the context was varied or released", "perceived_empathy": _SAME_PEOPLE},
     ),
@@ -558,10 +488,9 @@ FINDINGS: tuple[Finding, ...] = (
         "system",
         "Who or what answers matters",
         "best_condition",
-        Rule(0.0, _NO_SIZE),
         {
-            "ieval": Asked("ieval_bot_share", "share that the bot explains within people"),
-            "felt_heard": Asked("felt_heard_source", "source, AI minus person, in points"),
+            "ieval": ("ieval_bot_share", "share that the bot explains within people", Rule(0.0, None, _ANSWERER)),
+            "felt_heard": ("felt_heard_source", "source, AI minus person, in points", Rule(0.0, None, _ANSWERER)),
         },
         {"": "who or what answered was not varied or released", "perceived_empathy": _SAME_PEOPLE},
     ),
@@ -569,14 +498,16 @@ FINDINGS: tuple[Finding, ...] = (
         "judge",
         "A language model agrees with the person only in part",
         "judge_spearman",
-        Rule(
-            0.0,
-            "in part means less than observers agree among themselves, so the line is no difference between the two",
-            0.0,
-        ),
         {
-            "perceived_empathy": Asked(
-                "elsewhere_judge_difference", "observers' agreement minus the model's with the person"
+            "perceived_empathy": (
+                "elsewhere_judge_difference",
+                "observers' agreement minus the model's with the person",
+                Rule(
+                    0.0,
+                    0.0,
+                    "not the claim's, which compares with a published figure of another judge. In part means less than "
+                    "observers agree among themselves",
+                ),
             )
         },
         {"": _NOT_USERS, "ieval": "no model's scores were released", "felt_heard": "no model's scores were released"},
@@ -585,21 +516,20 @@ FINDINGS: tuple[Finding, ...] = (
         "satisfaction",
         "Empathy goes with satisfaction",
         "empathy_satisfaction",
-        Rule(
-            _CORRELATION_LINE,
-            "two ratings that one person gives at the same moment are a little correlated for any questions, so a "
-            "line at zero could hardly fail; the contrary is a negative correlation",
-            0.0,
-        ),
-        {"ieval": Asked("ieval_liking", "correlation of liking with the empathy ratings")},
+        {"ieval": ("ieval_liking", "correlation of liking with the empathy ratings", Rule(0.0, 0.0, OWN))},
         {"": "satisfaction was not rated"},
     ),
     Finding(
         "characteristics",
         "Ratings go with characteristics of the person (SENSE-7: collected, no result available)",
         "finding_data",
-        Rule(0.0, _NO_SIZE),
-        {"ieval": Asked("ieval_teq", "correlation of an empathy questionnaire with the person's mean rating")},
+        {
+            "ieval": (
+                "ieval_teq",
+                "correlation of an empathy questionnaire with the person's mean rating",
+                Rule(0.0, None, "no rule of a claim: SENSE-7 reports no result. The line is no correlation"),
+            )
+        },
         {"": "no characteristic of the person is released"},
     ),
 )
@@ -607,26 +537,16 @@ FINDINGS: tuple[Finding, ...] = (
 
 
 def verdict(value: Mapping, rule: Rule) -> str:
-    """Verdict of an interval on a claim.
+    """Return the verdict of an interval (``low``, ``high``; None or NaN if there is none) on a claim.
 
-    Parameters
-    ----------
-    value : mapping
-        With ``low`` and ``high``, the limits of the interval; None or NaN if there is none.
-    rule : Rule
-        The claim's line.
-
-    Returns
-    -------
-    str
-        ``SEEN`` if the whole interval lies on the claimed side of the line; ``OPPOSITE`` if it lies wholly below
-        ``rule.contrary``; ``NOT_SEEN`` else: the data cannot say; ``NO_INTERVAL`` without an interval.
+    ``SEEN`` if the whole interval lies on the claimed side of the line; ``OPPOSITE`` if it lies wholly below
+    ``rule.contrary``; ``NOT_SEEN`` else: the data cannot say; ``NO_INTERVAL`` without an interval.
 
     Examples
     --------
-    >>> verdict({"low": 0.81, "high": 0.9}, Rule(0.8, "", 0.7)), verdict({"low": 0.75, "high": 0.9}, Rule(0.8, "", 0.7))
+    >>> verdict({"low": 0.81, "high": 0.9}, Rule(0.8, 0.7, "")), verdict({"low": 0.75, "high": 0.9}, Rule(0.8, 0.7, ""))
     ('seen here too', 'not seen')
-    >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, "", 0)), verdict({"low": -0.9, "high": -0.1}, Rule(0, ""))
+    >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, 0, "")), verdict({"low": -0.9, "high": -0.1}, Rule(0, None, ""))
     ('the opposite', 'seen here too')
     """
     low, high = value["low"], value["high"]
@@ -638,41 +558,30 @@ def verdict(value: Mapping, rule: Rule) -> str:
 
 
 def rules() -> pd.DataFrame:
-    """The rule of every finding that a data set can answer, for readers, before any value.
+    """Return the rule of every finding that a data set can answer, for readers, before any value.
 
-    Returns
-    -------
-    DataFrame
-        Indexed by the finding's title: where the interval has to lie for "seen here too" and for "the opposite", and
-        ``why this line``. Any other interval is "not seen".
-
-    Examples
-    --------
-    >>> rules().iloc[0, :2].to_list()
-    ['wholly above 0.8', 'wholly below 0.7']
+    Indexed by the finding's title, with the data set where its rule is another one: where the interval has to lie for
+    "seen here too" and for "the opposite", and ``whose rule it is``. Any other interval is "not seen".
     """
-    shown = {one.title: (*one.rule.words, one.rule.reason) for one in FINDINGS if one.rule}
-    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "why this line"]
+    shown = {}
+    for finding in FINDINGS:
+        by_rule = {}
+        for data_set, (_, _, rule) in finding.asked.items():
+            by_rule.setdefault(rule, []).append(DATA_SETS[data_set])
+        for rule, names in by_rule.items():
+            title = finding.title + (f" ({', '.join(names)})" if len(by_rule) > 1 else "")
+            shown[title] = (*rule.words, rule.reason)
+    columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
     return pd.DataFrame.from_dict(shown, orient="index", columns=columns).rename_axis("finding")
 
 
 def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
-    """Published words and grade of claims about SENSE-7.
-
-    Parameters
-    ----------
-    claims : tuple of str
-        Ids in ``data/claims.yml``; those of ``FINDINGS`` if none is given.
+    """Return published words and grade of claims about SENSE-7: those of ``FINDINGS`` if none is given.
 
     Returns
     -------
     dict
-        Id -> ``title``, ``value`` (None if published in words), ``grade`` and ``of`` (the work).
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read, or a claim is not in it.
+        Id in ``data/claims.yml`` -> ``title``, ``value`` (None if published in words), ``grade`` and ``of`` (the work).
 
     Examples
     --------
@@ -693,7 +602,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
 
 
 def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Verdict of every data set on every finding, and the value that it rests on.
+    """Return the verdict of every data set on every finding, and the value that it rests on.
 
     Parameters
     ----------
@@ -706,91 +615,46 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
         One row per finding and data set: finding, data_set (short names), verdict; where asked also key, measure,
         estimate, low, high, n, unit, method and link (address from the page of the matrix), else why (NaN or ""
         elsewhere).
-
-    Raises
-    ------
-    UserError
-        If a value that a finding names is not among them.
     """
     rows = []
-    for finding in FINDINGS:
-        for data_set in DATA_SETS:
-            asked = finding.asked.get(data_set)
-            row = {
-                "finding": finding.name,
-                "data_set": data_set,
-                "verdict": NOT_ASKED,
-                "key": "",
-                "measure": "",
-                "why": "",
-                "link": "",
-            }
-            if asked is None:
-                rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
-                continue
-            if asked.key not in values:
-                raise UserError(
-                    f"{asked.key}: not among the values. Give values_of all tables that the matrix rests on."
-                )
-            value = values[asked.key]
-            known = {name: value[name] for name in ("estimate", "low", "high", "n", "unit", "method")}
-            said = {"verdict": verdict(value, finding.rule), "link": value["link"]}
-            rows.append(row | {"key": asked.key, "measure": asked.measure} | said | known)
+    for finding, data_set in product(FINDINGS, DATA_SETS):
+        row = {"finding": finding.name, "data_set": data_set, "verdict": NOT_ASKED}
+        row |= dict.fromkeys(("key", "measure", "why", "link"), "")
+        if data_set not in finding.asked:
+            rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
+            continue
+        key, measure, rule = finding.asked[data_set]
+        if key not in values:
+            raise UserError(f"{key}: not among the values. Give values_of all tables that the matrix rests on.")
+        known = {name: values[key][name] for name in ("estimate", "low", "high", "n", "unit", "method", "link")}
+        rows.append(row | {"key": key, "measure": measure, "verdict": verdict(values[key], rule)} | known)
     return pd.DataFrame(rows)
 
 
 def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """The matrix for readers: one row per cell, the published words first in each row.
+    """Return the matrix for readers: one row per cell, the published words first in each row.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As :func:`matrix` gives it.
-
-    Returns
-    -------
-    DataFrame
-        row, column (names for readers), verdict ("" in the column of SENSE-7), value (a mapping with estimate, low,
-        high, unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
+    row, column (names for readers), verdict ("" in the column of SENSE-7), value (a mapping with estimate, low, high,
+    unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
     """
-    words = published()
-    rows = []
+    words, rows = published(), []
     for finding in FINDINGS:
         claim = words[finding.claim]
         grade = f"grade {claim['grade']}" + ("" if claim["of"] == "SENSE-7" else ", follow-up paper")
         link = f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
         own = {"row": finding.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
         rows.append(own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None})
-        for _, cell in table[table["finding"] == finding.name].iterrows():
+        for cell in table[table["finding"] == finding.name].to_dict("records"):
             asked = cell["verdict"] != NOT_ASKED
-            value = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
-            rows.append(
-                {
-                    "row": finding.title,
-                    "column": DATA_SETS[cell["data_set"]],
-                    "verdict": cell["verdict"],
-                    "link": cell["link"],
-                    "text": cell["measure"],
-                    "value": value,
-                    "n": int(cell["n"]) if asked else None,
-                }
-            )
+            shown = {"row": finding.title, "column": DATA_SETS[cell["data_set"]], "text": cell["measure"]}
+            shown["value"] = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
+            shown |= {name: cell[name] for name in ("verdict", "link")} | {"n": int(cell["n"]) if asked else None}
+            rows.append(shown)
     return pd.DataFrame(rows)
 
 
 def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
-    """Why a data set cannot answer, one row per finding and reason.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As :func:`matrix` gives it.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by the finding's title: ``data sets`` and ``why not``.
-    """
+    """Return why a data set cannot answer, one row per finding and reason: ``data sets`` and ``why not``."""
     titles = {finding.name: finding.title for finding in FINDINGS}
     some = table[table["verdict"] == NOT_ASKED].assign(name=lambda frame: frame["data_set"].map(DATA_SETS))
     shown = some.groupby(["finding", "why"], sort=False)["name"].agg(", ".join).reset_index()
@@ -799,57 +663,42 @@ def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tally(table: pd.DataFrame) -> pd.DataFrame:
-    """Number of cells of the matrix with each verdict.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As :func:`matrix` gives it.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates: estimate (cells), n (all cells), unit, method, reason.
-    """
+    """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all."""
     counts = Counter(table["verdict"])
-    method = "cells of the matrix, by rule"
-    rows = {
-        name: estimate_row(counts[name], n=len(table), unit="cells", method=method, reason="no interval: a count")
-        for name in _TALLY
+    counts |= {"could be asked": len(table) - counts[NOT_ASKED]}
+    names = {
+        SEEN: "seen",
+        NOT_SEEN: "not_seen",
+        OPPOSITE: "opposite",
+        NOT_ASKED: "not_asked",
+        "could be asked": "asked",
     }
-    return estimate_table(rows, "verdict", _TALLY)
+    common = {"n": len(table), "unit": "cells", "method": "cells of the matrix, by rule"}
+    rows = {
+        name: estimate_row(counts[name], **common, reason="no interval: a count", key=f"elsewhere_count_{key}")
+        for name, key in names.items()
+    }
+    return estimate_table(rows, "verdict")
 
 
 def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
-    """Values of the matrix by finding, with the lines that judge them, for a figure.
+    """Return the values of the matrix by finding, with the lines that judge them, for a figure.
 
-    Parameters
-    ----------
-    table : DataFrame
-        As :func:`matrix` gives it.
-
-    Returns
-    -------
-    dict
-        Title -> table of estimates with a row for each data set, and the lines: that of the claim, and that of its
-        contrary where it is another one. A finding whose values have several units gives one entry for each unit, as
-        those cannot share an axis.
+    Title -> table of estimates with a row for each data set, and the lines: that of the claim, and that of its
+    contrary where it is another one. A finding whose values have several units gives one entry for each unit, as
+    those cannot share an axis.
     """
     panels = {}
     for finding in FINDINGS:
-        own = table[(table["finding"] == finding.name) & (table["key"] != "")]
-        groups = list(own.groupby("unit", sort=False))
+        groups = list(table[(table["finding"] == finding.name) & (table["key"] != "")].groupby("unit", sort=False))
         for unit, some in groups:
+            rule = finding.asked[some["data_set"].iloc[0]][2]
             rows = {
                 DATA_SETS[row["data_set"]]: estimate_row(
                     row["estimate"], row["low"], row["high"], n=row["n"], unit=unit, method=row["method"]
                 )
-                for _, row in some.iterrows()
+                for row in some.to_dict("records")
             }
             title = finding.title + (f": {', '.join(rows)}" if len(groups) > 1 else "")
-            lines = (finding.rule.line, *{finding.rule.contrary} - {finding.rule.line, None})
-            panels[title] = estimate_table(rows, "data set"), lines
+            panels[title] = estimate_table(rows, "data set"), (rule.line, *{rule.contrary} - {rule.line, None})
     return panels
-
-
-check_arguments(globals())

@@ -1,11 +1,12 @@
 """Ground truth of a conversation, to the letter of the authors' convention, and what other conventions would give."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.core import Number, need, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -103,41 +104,24 @@ def label_counts(values) -> np.ndarray:
     return np.bincount(label[np.isfinite(label)].astype(int), minlength=len(LEVELS) + 1)[1:]
 
 
+NEVER_RATED = "no conversation of this data set has ground truth"
+
+
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the conversations with ground truth that have each label.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Rows 1..5: estimate, low, high (0..1), n (conversations with ground truth), unit, method, reason.
-    """
-    truth, people = _known(study)
-    unit, method = "share of conversations", "conversations with the label by conversations with ground truth"
-    rows = {}
-    for level in range(1, len(LEVELS) + 1):
-        values = np.column_stack([labels(truth) == level, np.ones(len(truth))])
-        share = bootstrap.estimate(ratio, values, people)
-        rows[level] = bootstrap.row(
-            share, n=len(truth), unit=unit, method=method, undefined=_NONE, key=f"ground_truth_label_{level}"
-        )
-    return estimate_table(rows, "label")
-
-
-_NONE = "no conversation of this data set has ground truth"
-
-
-def _known(study: Study) -> tuple[np.ndarray, np.ndarray]:
-    """Ground truths that are there, and the participant of each."""
+    """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    known = np.isfinite(truth)
-    return truth[known], study.conversations["participant"].to_numpy()[known]
+    known, label = study.conversations[np.isfinite(truth)], labels(truth[np.isfinite(truth)])
+    how = "share of conversations", "conversations with the label by conversations with ground truth"
+
+    def shares(level: int):
+        need(len(known), NEVER_RATED)
+        return share(bootstrap, label == level, np.ones(len(known)), known["participant"])
+
+    numbers = [
+        Number(level, partial(shares, level), *how, known, f"ground_truth_label_{level}")
+        for level in range(1, len(LEVELS) + 1)
+    ]
+    return tabulate("label", numbers, bootstrap)
 
 
 def other_ground_truths(study: Study) -> pd.DataFrame:
@@ -152,17 +136,9 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     - *overall ratings*: mean of the turns' overall ratings;
     - *ratings after the conversation*: mean of the post-task ratings of empathy given.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-
-    Returns
-    -------
-    DataFrame
-        One row per conversation, one column per convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
-        twelve digits, so that no label depends on the order of a sum; and equal to the authors' value where
-        it is equal but for rounding.
+    One row per conversation, one column per convention (``CHOICES``): 1..5, NaN where it gives no value. Rounded to
+    twelve digits, so that no label depends on the order of a sum; and equal to the authors' value where it is equal but
+    for rounding.
     """
     conversations = study.conversations.set_index("conversation")
     turns = study.turns.sort_values("turn", kind="stable")
@@ -187,54 +163,30 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
 
 
 def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Share of the conversations that have another label under other conventions of the ground truth.
+    """Return the share of the conversations that have another label under other conventions of the ground truth.
 
-    Over the conversations that have a value under both; n counts these.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Table of estimates with one row per convention (``CHOICES``): 0..1; a convention for which nothing was rated has
-        no estimate, and the reason.
+    One row per convention (``CHOICES``), over the conversations that have a value under both; n counts these.
     """
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    people = study.conversations["participant"].to_numpy()
-    frame, rows = other_ground_truths(study), {}
+    frame = other_ground_truths(study)
+
+    def changed(name: str, other: np.ndarray, both: np.ndarray):
+        if not both.any():
+            given = name != "overall ratings" or study.turns["overall"].notna().any()
+            need(given, "the overall rating was never given in this data set")
+            rated = name != "ratings after the conversation" or np.isfinite(other).any()
+            need(rated, "post-task empathy was never rated in this data set")
+            need(np.isfinite(truth).any(), NEVER_RATED)
+            need(name != "complete turns only", "no turn rates every dimension")
+            need(False, "no conversation has both")
+        people = study.conversations["participant"][both]
+        return share(bootstrap, labels(truth[both]) != labels(other[both]), np.ones(len(people)), people)
+
+    numbers = []
     for name, ending in CHOICES.items():
         other = frame[name].to_numpy()
         both = np.isfinite(truth) & np.isfinite(other)
-        shown = {
-            "n": int(both.sum()),
-            "unit": "share of conversations",
-            "method": f"conversations whose label differs under: {name}",
-            "key": f"ground_truth_changed_{ending}",
-        }
-        if reason := _why_not(study, name, truth, other, shown["n"]):
-            rows[name] = estimate_row(**shown, reason=reason)
-            continue
-        changed = np.column_stack([labels(truth[both]) != labels(other[both]), np.ones(shown["n"])])
-        rows[name] = bootstrap.row(bootstrap.estimate(ratio, changed, people[both]), **shown)
-    return estimate_table(rows, "instead of the authors' convention")
-
-
-def _why_not(study: Study, name: str, truth: np.ndarray, other: np.ndarray, both: int) -> str:
-    """Why a convention can't be compared with the authors'; "" if it can."""
-    if both:
-        return ""
-    if name == "overall ratings" and not study.turns["overall"].notna().any():
-        return "the overall rating was never given in this data set"
-    if name == "ratings after the conversation" and not np.isfinite(other).any():
-        return "post-task empathy was never rated in this data set"
-    if not np.isfinite(truth).any():
-        return _NONE
-    return "no turn rates every dimension" if name == "complete turns only" else "no conversation has both"
-
-
-check_arguments(globals())
+        how = "share of conversations", f"conversations whose label differs under: {name}"
+        statistic, rows = partial(changed, name, other, both), study.conversations[both]
+        numbers.append(Number(name, statistic, *how, rows, f"ground_truth_changed_{ending}"))
+    return tabulate("instead of the authors' convention", numbers, bootstrap)

@@ -76,7 +76,7 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
     answered = {}
     for name in participants.columns.drop(["participant", "row"]):
         answers = participants[name].dropna()
-        if len(answers) and answers.map(named_dimension).notna().all():
+        if len(answers) and all(map(named_dimension, answers.unique())):
             answered[name] = len(answers)
     return max(answered, key=answered.get) if answered else None
 

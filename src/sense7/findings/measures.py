@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
@@ -125,6 +124,3 @@ def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
         level, name = turns[study.rated_dimensions].mean(axis=1), "mean of the rated dimensions"
     frame = turns[["conversation", "participant", "turn"]].assign(level=level.astype(float))
     return frame[frame["level"].notna()].reset_index(drop=True), name
-
-
-check_arguments(globals())

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from sense7.arguments import check_arguments
+from sense7.estimators.alpha import joined, lacking_items, rows_of, usable
 from sense7.estimators.bootstrap import ParticipantBootstrap, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.item_analysis import joined, lacking_items, rows_of, usable
-from sense7.estimators.lmg import ROUNDING, lmg_from_covariances
+from sense7.estimators.least_squares import ROUNDING, lmg_from_covariances
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of

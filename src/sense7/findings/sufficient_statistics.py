@@ -13,14 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row_of_moments, moments_by_participant
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio, sums_by_participant
 from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, safe_names
-from sense7.estimators.kappa import WEIGHTS, weighted_kappa
 from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
+from sense7.estimators.rater_agreement import WEIGHTS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
 from sense7.findings.poor_turn.definitions import poor_turn_conversations
@@ -303,6 +302,3 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
         add(f"{key}_listwise", moments, counts, "listwise")
     return rows
-
-
-check_arguments(globals())

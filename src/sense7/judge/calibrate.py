@@ -22,19 +22,7 @@ _KEPT = ("conversation", "participant", "status", "reason", "ground_truth", "mod
 
 @dataclass(frozen=True, eq=False)
 class CalibratedFiles:
-    """What was written.
-
-    Attributes
-    ----------
-    paths : dict of str
-        Name of the file that was read -> path of the calibrated one.
-    errors : dict of str
-        Name -> tables of :func:`sense7.judge.scoring.calibrated.calibration_errors`.
-    mapping : str
-        How scores were mapped.
-    notes : list of str
-        What was left out, and why.
-    """
+    """What was written."""
 
     paths: dict[str, Path]
     errors: dict[str, dict[str, pd.DataFrame]] = field(repr=False)
@@ -69,29 +57,7 @@ def calibrate_files(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> CalibratedFiles:
-    """Calibrate every file of predictions and write it to a folder under the name of its judge.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files, or folders of them.
-    out : path
-        Folder, made if need be; not one that files are read from.
-    mapping : str
-        See :func:`sense7.judge.scoring.calibrated.calibrated`.
-    draws, seed, confidence
-        Of the intervals over participants.
-
-    Returns
-    -------
-    CalibratedFiles
-
-    Raises
-    ------
-    UserError
-        If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
-        calibrated form. Nothing is written then.
-    """
+    """Calibrate every file of predictions and write it to a folder under the name of its judge."""
     found, _ = find_files(paths)
     files, left_out = read_files(found, required=[Path(path) for path in paths if Path(path).is_file()])
     if not files:

@@ -42,26 +42,14 @@ _LOWER_IS_BETTER = ("mean_absolute_error",)
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a million tokens that a judge reads and writes.
-
-    Examples
-    --------
-    >>> Price.of("gpt=2.5,10")
-    ('gpt', Price(read=2.5, written=10.0))
-    """
+    """Price of a million tokens that a judge reads and writes."""
 
     read: float
     written: float
 
     @classmethod
     def of(cls, text: str) -> tuple[str, "Price"]:
-        """Read NAME=IN,OUT.
-
-        Raises
-        ------
-        UserError
-            If it is anything else.
-        """
+        """Read NAME=IN,OUT."""
         name, _, prices = text.rpartition("=")
         try:
             read, written = (float(price) for price in prices.split(","))
@@ -77,26 +65,7 @@ class Price:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What :func:`compare` found.
-
-    Attributes
-    ----------
-    comparison : JudgeComparison
-        Metrics and paired differences.
-    took : DataFrame
-        One row per judge: calls, input_tokens and output_tokens (mean of a call), seconds (median of a call), cost
-        (of all its calls); NaN where the files or the prices do not say.
-    files : dict
-        Judge -> its files.
-    policy, draws, seed, confidence
-        As given.
-    juries : dict of DataFrame
-        As :func:`sense7.judge.scoring.juries.jury_tables` returns them; empty if none was asked for.
-    worth : float
-        Gain that an additional call of a jury has to bring.
-    notes : list of str
-        What has to be known to read the figures.
-    """
+    """What :func:`compare` found."""
 
     comparison: JudgeComparison
     took: pd.DataFrame

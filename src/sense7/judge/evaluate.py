@@ -89,11 +89,7 @@ class Evaluation:
     applicability: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def rows(self) -> list[list[str]]:
-        """Return the authors' metrics as texts: a header, one row per file, and rows over files.
-
-        With several files: mean, interval of the mean over participants, and standard deviation over files; with
-        one: its interval. "" where there is no value.
-        """
+        """Return the authors' metrics as texts: a header, one row per file, and rows over files."""
         shown = ("coverage", *AUTHORS_METRICS)
         table = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
         for name, table_of_file in self.metrics.runs.items():
@@ -353,23 +349,7 @@ def bootstrap_of(frames: Mapping[str, pd.DataFrame], settings: dict) -> Particip
 
 
 def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
-    """Find the files that are meant, and those of folders that are passed over.
-
-    Parameters
-    ----------
-    paths : path or sequence of paths
-        See :func:`evaluate`; what counts of a folder, see :func:`~sense7.judge.predictions.prediction_files`.
-
-    Returns
-    -------
-    found, skipped : list of Path
-        In the order given, those of a folder by name (iter2 before iter10); each once.
-
-    Raises
-    ------
-    UserError
-        If a path is not there or can't be listed, or no file is left and no folder is that of a session.
-    """
+    """Find the files that are meant, and those of folders that are passed over."""
     wanted = _as_paths(paths)
     files: dict[Path, Path] = {}
     skipped: dict[Path, Path] = {}
@@ -503,14 +483,7 @@ def _with_interval(row: pd.Series) -> str:
 
 
 def aligned_text(rows: list[list[str]]) -> str:
-    """Set rows of texts as a table for a terminal.
-
-    Examples
-    --------
-    >>> print(aligned_text([["prompt", "n"], ["brief", "12"]]))
-    prompt  n
-    brief   12
-    """
+    """Set rows of texts as a table for a terminal."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)

@@ -157,10 +157,7 @@ class Predictions:
 
     @property
     def judge(self) -> str:
-        """Its name without the number of the run, which is what the runs of one judge have in common.
-
-        That of a simulated judge holds the word, even if its file's does not.
-        """
+        """Its name without the number of the run, which is what the runs of one judge have in common."""
         return self.called(_RUN.sub("", self.name))
 
     @property
@@ -179,56 +176,14 @@ class Predictions:
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
-    """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``.
-
-    Characters that file names can't have everywhere are written as ``%`` and their code, as are hyphens of the
-    prompt's name. So different models, prompts or runs never share a name (but for case, where a
-    file system does without it), and the parts can be distinguished from the right; very long ones are cut and
-    end in ``~`` and a hash.
-
-    Parameters
-    ----------
-    folder : path
-        Where the files of a session are.
-    model, prompt_name : str
-        Any texts.
-    run : int
-        From 1.
-
-    Raises
-    ------
-    ValueError
-        If the run is below 1, or a name is empty.
-
-    Examples
-    --------
-    >>> prediction_path("session", "openai/gpt-4o", "few-shot", 3).name
-    'openai%2Fgpt-4o-few%2Dshot-iter3.xlsx'
-    """
+    """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``."""
     if run < 1 or not model or not prompt_name:
         raise ValueError(f"a run is counted from 1, and model and prompt have names: {model!r}, {prompt_name!r}, {run}")
     return Path(folder) / f"{_file_part(model, hyphens=True)}-{_file_part(prompt_name, hyphens=False)}-iter{run}.xlsx"
 
 
 def prediction_files(folder: str | Path) -> list[Path]:
-    """Files of a folder that may hold predictions, by name, iter2 before iter10.
-
-    What begins with a dot or a tilde is another program's, such as the lock of a workbook that is open.
-
-    Raises
-    ------
-    OSError
-        If there is no such folder, or it can't be listed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("a-iter10.csv", "a-iter2.XLSX", "~$a-iter2.XLSX", "notes.txt"):
-    ...     (folder / name).touch()
-    >>> [path.name for path in prediction_files(folder)]
-    ['a-iter2.XLSX', 'a-iter10.csv']
-    """
+    """Files of a folder that may hold predictions, by name, iter2 before iter10."""
     files = (path for path in Path(folder).iterdir() if path.suffix.casefold() in ENDINGS and not path.is_dir())
     return sorted((path for path in files if path.name[0] not in "~."), key=lambda path: _natural(path.name))
 
@@ -242,46 +197,7 @@ def _natural(name: str) -> list[tuple[int, int, str]]:
 def write_predictions(
     path: str | Path, frame: pd.DataFrame, *, policy: str = "strict", further: Sequence[Sheet] = ()
 ) -> list[str]:
-    """Write one run as an .xlsx file, whole or not at all.
-
-    Parameters
-    ----------
-    path : path
-        Where the file is to be.
-    frame : DataFrame
-        ``FRAME_COLUMNS`` and ``READ_COLUMNS``, of which only conversation, participant, score and status are
-        required; one row per conversation, in the order of sheet Tasks.
-    policy : {"strict", "authors"}
-        By which rule IS_EMPATHY is read, see :func:`counted_scores`; blank where there is no score.
-    further : sequence of Sheet
-        Sheets that stand after ``results``.
-
-    Returns
-    -------
-    list of str
-        What could not be written as it was, each with its count: a text longer than the 32,767 characters
-        of a cell is cut and ends in a mark, and characters that no cell can hold become U+FFFD. The
-        column ``altered`` says so row by row. Ids are never altered.
-
-    Raises
-    ------
-    UserError
-        If the path holds the word results, or the file can't be written.
-    ValueError
-        If the frame lacks a required column, or has an unknown one, an unknown status, a usable reply
-        without a score or with one off the scale, or a conversation twice or blank.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> run = pd.DataFrame({"conversation": ["C1", "C2"], "participant": "P1", "score": [4.5, None]})
-    >>> run["status"] = ["ok", "refusal"]
-    >>> path = prediction_path(tempfile.mkdtemp(), "model", "prompt", 1)
-    >>> write_predictions(path, run)
-    []
-    >>> read_predictions(path).frame["score"].tolist()
-    [4.5, nan]
-    """
+    """Write one run as an .xlsx file, whole or not at all."""
     path = Path(path)
     if SKIPPED_WORD in str(path.absolute()):
         raise UserError(
@@ -300,15 +216,7 @@ def write_predictions(
 
 
 def _fit_texts(cells: dict[str, list], rows: int) -> tuple[list[str | None], Counter[tuple[str, str]]]:
-    """Fit long texts to their cells, in place.
-
-    Returns
-    -------
-    altered : list of str or None
-        What was done in each row, after what had been done before.
-    counts : Counter
-        Rows in which each column was altered in each way.
-    """
+    """Fit long texts to their cells, in place."""
     altered = [[remark] if remark else [] for remark in cells.get("altered", [None] * rows)]
     counts: Counter[tuple[str, str]] = Counter()
     for name in LONG_TEXTS:
@@ -464,30 +372,7 @@ def _rescale(frame: pd.DataFrame, scale: ScoreScale | None, table: _Table, where
 def read_files(
     paths: Sequence[Path], *, required: Collection[Path] = (), score_scale: ScoreScale | None = None
 ) -> tuple[list[Predictions], dict[Path, str]]:
-    """Read files of folders, leaving out those that hold no predictions.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        As :func:`prediction_files` gives them.
-    required : collection of Path
-        Those that may not be left out.
-    score_scale : ScoreScale, optional
-        See :func:`read_predictions`.
-
-    Returns
-    -------
-    found : list of Predictions
-        In the order given.
-    left_out : dict of str
-        Path -> why it was left out.
-
-    Raises
-    ------
-    UserError
-        As :func:`read_predictions`. A file that can't be read is left out only if it is a .csv whose first line
-        does not name IS_EMPATHY: of any other it is not known that it holds no predictions.
-    """
+    """Read files of folders, leaving out those that hold no predictions."""
     files, left_out = [], {}
     for path in paths:
         try:

@@ -33,43 +33,20 @@ _FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n\s*```\s*", re.DOTALL)
 
 
 def ratings_of(rating: str) -> tuple[str, ...]:
-    """Return the names of the ratings that are asked for.
-
-    Raises
-    ------
-    UserError
-        If there is no such rating.
-
-    Examples
-    --------
-    >>> ratings_of("Interest"), len(ratings_of("all"))
-    (('Interest',), 8)
-    """
+    """Return the names of the ratings that are asked for."""
     if rating not in RATINGS:
         raise UserError(f"--rating {rating}: there is no such rating. Choose one of {', '.join(RATINGS)}.")
     return RATING_NAMES if rating == "all" else (rating,)
 
 
 def require_unit(unit: str) -> None:
-    """Refuse what is no unit.
-
-    Raises
-    ------
-    UserError
-        If there is no such unit.
-    """
+    """Refuse what is no unit."""
     if unit not in UNITS:
         raise UserError(f"--unit {unit}: there is no such unit. Choose {' or '.join(UNITS)}.")
 
 
 def schema(names: tuple[str, ...]) -> dict:
-    """Return the JSON schema of a reply, as the request's ``response_format`` holds it.
-
-    Examples
-    --------
-    >>> schema(("overall",))["json_schema"]["schema"]["required"]
-    ['reasoning', 'overall']
-    """
+    """Return the JSON schema of a reply, as the request's ``response_format`` holds it."""
     level = {"type": "integer", "enum": list(range(1, len(LEVELS) + 1))}
     or_none = {"anyOf": [level, {"type": "string", "enum": [NOT_APPLICABLE]}]}
     properties = {REASONING: {"type": "string"}} | {
@@ -85,26 +62,7 @@ def schema(names: tuple[str, ...]) -> dict:
 
 
 def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
-    """Read the levels of a reply, strictly: one JSON object that has each rating asked for, and no other.
-
-    Thinking is removed first, as from a score; the object may stand in a fence of Markdown.
-
-    Returns
-    -------
-    levels : dict
-        Rating -> level (1 to 5), or ``NOT_APPLICABLE``; empty if the reply can't be used.
-    reason : str
-        Why it can't; "" if it can.
-    reasoning : str or None
-        The model's words, where it gave them.
-
-    Examples
-    --------
-    >>> read_levels('{"Interest": "not applicable"}', ("Interest",))
-    ({'Interest': 'not applicable'}, '', None)
-    >>> read_levels('{"overall": 4.5}', ("overall",))[1]
-    'overall is 4.5, which is no whole level from 1 to 5'
-    """
+    """Read the levels of a reply, strictly: one JSON object that has each rating asked for, and no other."""
     answer = without_thinking(text or "")
     if not answer.strip():
         return {}, "the reply is empty", None
@@ -147,25 +105,7 @@ def _unfit(said: dict, names: tuple[str, ...]) -> str:
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> tuple[Reply, dict]:
-    """Return the reply to a request for ratings, given how it is read as a score, and its levels.
-
-    Parameters
-    ----------
-    text : str or None
-        The reply.
-    names : tuple of str
-        Ratings asked for. The score is the overall rating, or that of the one dimension.
-    reply : Reply
-        The same reply, read as a score: what failed before it was read stays as it is.
-
-    Returns
-    -------
-    reply : Reply
-        Its ``authors_score`` is missing, as the authors' rule reads no JSON. The status is ``not_applicable`` where the
-        one dimension asked for is.
-    levels : dict
-        As :func:`read_levels` gives them.
-    """
+    """Return the reply to a request for ratings, given how it is read as a score, and its levels."""
     levels, reason, reasoning = read_levels(text, names)
     score, status = None, reply.status
     if status in ("api_error", "refusal", "prompt_cut"):
@@ -183,18 +123,7 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> tupl
 
 
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:
-    """Return the sheet of ratings of a prediction file.
-
-    Parameters
-    ----------
-    units : DataFrame
-        One row per request: conversation (its name), participant, source (the conversation), turn (NaN for a whole
-        conversation), and ``person_<rating>`` for each: a level, ``NOT_APPLICABLE`` or None.
-    names : tuple of str
-        Ratings asked for.
-    levels : list of dict
-        Of each reply, as :func:`read_levels` gives them.
-    """
+    """Return the sheet of ratings of a prediction file."""
     header = ["TaskId", "PID", "Conversation", "Turn", *(f"{name} {side}" for name in names for side in SIDES)]
     rows = []
     for unit, given in zip(units.to_dict("records"), levels, strict=True):
@@ -205,26 +134,7 @@ def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict
 
 
 def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
-    """Ratings of a prediction file: one row per unit and rating.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        As :func:`ratings_sheet` makes it.
-    where : str
-        Names the sheet in messages.
-
-    Returns
-    -------
-    DataFrame
-        conversation (the unit), participant, rating, and for both sides ``judge`` and ``person``: the level (NaN if
-        there is none), and ``judge_applies`` and ``person_applies`` (1 a level, 0 not applicable, NaN blank).
-
-    Raises
-    ------
-    UserError
-        If a column is missing, or a cell is neither a level nor *not applicable* nor blank.
-    """
+    """Ratings of a prediction file: one row per unit and rating."""
     names = [name for name in RATING_NAMES if f"{name} judge" in sheet.header]
     needed = ["TaskId", "PID", *(f"{name} {side}" for name in names for side in SIDES)]
     if lacking := [title for title in needed if title not in sheet.header]:

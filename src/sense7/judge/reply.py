@@ -60,26 +60,7 @@ _LOOK_BACK = 20
 
 @dataclass(frozen=True)
 class Reply:
-    """A judge's reply, read.
-
-    Attributes
-    ----------
-    text : str
-        As it came; "" if nothing came.
-    score : float or None
-        By the strict rule, 1 to 5; None if there is no usable score.
-    authors_score : float
-        By the authors' rule, 1 up to below 6; 3 where that rule reads nothing.
-    status : str
-        One of ``STATUSES``, by the strict rule.
-    reason : str
-        Why there is no score. For a usable reply "", unless the reading is doubtful: then what was read.
-    reasoning : str or None
-        Text inside the first S0; None if there is none.
-    doubtful : bool
-        Whether one of the rules found a number and the other another or none, or more than a bare score stands
-        where the score was read.
-    """
+    """A judge's reply, read."""
 
     text: str
     score: float | None
@@ -93,48 +74,7 @@ class Reply:
 def read_reply(
     text: str | None, *, finish_reason: str | None = None, refusal: str | None = None, error: str | None = None
 ) -> Reply:
-    """Score of a reply by both rules, or why there is none.
-
-    Strict rule: thinking is removed first (see :mod:`sense7.judge.thinking`). What remains has one or
-    more ``<S2>..</S2>``, and all numbers inside them are one and the same number from 1 to 5, with or without
-    decimals after a point. Words may stand around it; ``4/5`` and ``4 out of 5`` are 4. No score is read from a number
-    off the scale, two different numbers, a range, a decimal comma, a percentage or a number with a sign.
-
-    Authors' rule: the first match of a digit from 1 to 5 with optional decimals (ASCII digits) inside the first
-    ``<S2>..</S2>`` of the whole text, tags without regard to case; 3 if there is none. So 10 is 1, 7.5 is 5 and
-    ``Score (1-5): 4`` is 1.
-
-    Parameters
-    ----------
-    text : str or None
-        The reply; None if there was none.
-    finish_reason : str, optional
-        Why the model stopped, see :func:`ending`: a reply that was cut off is ``truncated`` without a usable score
-        (one with a complete S2 is ok); one that was filtered is a refusal; one that failed is an ``api_error``.
-    refusal : str, optional
-        The model's words of refusal, where the endpoint gives them apart from the text.
-    error : str, optional
-        What went wrong with the request, if anything. The authors' rule then has no text to read.
-
-    Returns
-    -------
-    Reply
-        Words of refusal inside the text are not interpreted: such a reply is a parse failure.
-
-    Notes
-    -----
-    Source of the authors' rule: their script that makes the predictions (official release).
-
-    Examples
-    --------
-    >>> read_reply("<S0>Kind.</S0> <S2>4.5</S2>").score
-    4.5
-    >>> reply = read_reply("<S2>10</S2>")
-    >>> reply.score, reply.authors_score
-    (None, 1.0)
-    >>> reply.reason
-    "not one number from 1 to 5 inside <S2>: '10'; the authors' rule reads 1"
-    """
+    """Score of a reply by both rules, or why there is none."""
     text = text or ""
     match = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
     authors_score = None if match is None else float(match[0])
@@ -175,13 +115,7 @@ def _strictly(
 
 
 def ending(finish_reason: str | None) -> str:
-    """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or "".
-
-    Examples
-    --------
-    >>> [ending(said) for said in ("max_tokens", "SAFETY", "abort", "end_turn", None)]
-    ['cut', 'filtered', 'failed', '', '']
-    """
+    """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or ""."""
     said = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
     return next((kind for kind, words in _ENDINGS.items() if re.search(words, said)), "")
 
@@ -202,13 +136,7 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
 
 
 def check_policy(policy: str) -> None:
-    """Refuse what is no policy.
-
-    Raises
-    ------
-    UserError
-        If there is no such policy.
-    """
+    """Refuse what is no policy."""
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
 

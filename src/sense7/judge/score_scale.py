@@ -28,18 +28,7 @@ class ScoreScale(Interval):
 
     @classmethod
     def of(cls, text: str) -> "ScoreScale":
-        """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``.
-
-        Raises
-        ------
-        UserError
-            If it is none.
-
-        Examples
-        --------
-        >>> ScoreScale.of("0-100"), str(ScoreScale.of("5-1"))
-        (ScoreScale(lowest=0.0, highest=100.0), '5-1')
-        """
+        """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``."""
         ends = parse_interval(text, "--score-scale")
         return cls(ends.lowest, ends.highest)
 
@@ -47,40 +36,7 @@ class ScoreScale(Interval):
         return self.option
 
     def rescale(self, cells: list, numbers: list[int], where: str) -> tuple[pd.Series, str]:
-        """Rescale cells linearly to 1..5: ``1 + 4 (x - lowest) / (highest - lowest)``.
-
-        A decimal comma is read as a point. A percent sign is left out, or divides by 100 where no end of the scale is
-        beyond 1. What is no number is missing.
-
-        Parameters
-        ----------
-        cells : list
-            Of a column.
-        numbers : list of int
-            Row of each in its file.
-        where : str
-            Names the column in messages.
-
-        Returns
-        -------
-        scores : Series of float
-            NaN where there is none.
-        note : str
-            What was done, with the mean as it was given.
-
-        Raises
-        ------
-        UserError
-            If a number is beyond the scale.
-
-        Examples
-        --------
-        >>> scores, note = ScoreScale.of("0-100").rescale([75, "50 %", "12,5", "none"], [2, 3, 4, 5], "column A")
-        >>> scores.tolist()
-        [4.0, 3.0, 1.5, nan]
-        >>> note
-        'IS_EMPATHY: scores on the scale 0-100, rescaled linearly to 1..5; their mean as given is 45.83'
-        """
+        """Rescale cells linearly to 1..5: ``1 + 4 (x - lowest) / (highest - lowest)``."""
         scores = pd.Series([self._number(cell) for cell in cells], dtype=float)
         off = scores.notna() & ~scores.map(self.holds)
         if off.any():
@@ -107,24 +63,7 @@ def _read(cell) -> tuple[float, bool]:
 
 
 def require_authors_scale(cells: list, numbers: list[int], where: str, path: Path | str = "") -> None:
-    """Refuse scores that the authors' rule can't have given: below 1, from 6 on, with a percent sign or a comma.
-
-    Parameters
-    ----------
-    cells, numbers, where
-        See :meth:`ScoreScale.rescale`.
-    path : path
-        The file, if its scale can be declared; "" if it can't.
-
-    Raises
-    ------
-    UserError
-        With what was seen, and the option that would read it.
-
-    Examples
-    --------
-    >>> require_authors_scale([1, 5.9, "4", "no score", None], [2, 3, 4, 5, 6], "column A")
-    """
+    """Refuse scores that the authors' rule can't have given: below 1, from 6 on, with a percent sign or a comma."""
     keys = distinct_keys(cells)
     distinct = {key: key if keys is cells else key[1] for key in dict.fromkeys(keys)}
     values = {key: np.nan if is_blank(cell) else _read(cell)[0] for key, cell in distinct.items()}

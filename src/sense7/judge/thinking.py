@@ -54,25 +54,7 @@ _OTHER_MARK = re.compile(r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,4
 
 
 def without_thinking(text: str, *, cut: bool = False) -> str:
-    """Return a reply without what the model thought before it answered.
-
-    An end without a beginning ends thinking that began before the reply.
-
-    Parameters
-    ----------
-    text : str
-        The reply.
-    cut : bool
-        Whether it ends at a limit: then also markup that nobody knows, and reasoning (S0) that is not closed, may be
-        thinking, and what stands in it is left out.
-
-    Examples
-    --------
-    >>> without_thinking("<think>1?</think>[THINK]2?[/THINK]<S2>4</S2>")
-    '<S2>4</S2>'
-    >>> without_thinking("<ponder>perhaps <S2>1</S2>", cut=True)
-    ''
-    """
+    """Return a reply without what the model thought before it answered."""
     kept: list[str] = []
     start, open_ones = 0, []  # names of thinking that is open
     for mark in _MARK.finditer(text):

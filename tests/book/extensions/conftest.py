@@ -25,17 +25,31 @@ def claim():
         *,
         computed=(),
         tuned=False,
-        rule=None,
+        rule=(),
+        check=(),
+        elsewhere=None,
         link="notebooks/03.html#cell-4",
         **published,
     ):
         known = {"title": f"Title of <{name}>", "short": None, "kind": "figure", "value": 0.9, "unit": "alpha"}
-        known |= {"grade": "D", "of": "SENSE-7", "release": None, "compare": {"within": 0.1}, "shown": "0.9"}
+        known |= {
+            "grade": "D",
+            "of": "SENSE-7",
+            "release": None,
+            "elsewhere": None,
+            "compare": {"within": 0.1},
+            "shown": "0.9",
+        }
         value = {"key": name, "estimate": 0.8, "low": 0.7, "high": 0.85, "n": 9, "unit": "alpha", "method": "a method"}
         held = None if computed is None else value | dict(computed)
+        asked = {"passed": None, "mark": "can't be decided by these data", "asks": "It has to be near.", "why": "so"}
+        asked |= {"power": None, "null": None}
+        found = None if check is None else {"passed": True, "mark": "true value inside", "says": "It contains it."}
         return {
             **{"id": name, "published": known | published, "computed": held, "link": link if held else None},
-            **{"verdict": verdict, "why": f"why {verdict}", "tuned": tuned, "rule": rule},
+            **{"verdict": verdict, "why": f"why {verdict}", "tuned": tuned},
+            **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
+            "elsewhere": elsewhere,
         }
 
     return make
@@ -58,8 +72,9 @@ def page(tmp_path):
 
     def make(source, extensions, ledger=(), values=(), files=(), **facts):
         edition, book = tmp_path / "edition", tmp_path / "book"
-        for folder in (edition / "results", book / "notebooks"):
+        for folder in (edition / "results", edition / "notebooks", book / "notebooks"):
             folder.mkdir(parents=True)
+        (edition / "notebooks/03.ipynb").write_text('{"cells": []}', "utf-8")
         known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "sha256": "0" * 64, "file": "a.xlsx"}
         made = {
             "notebooks": {"03": {"data": "x"}},

@@ -3,7 +3,7 @@
 import pytest
 from docutils import nodes
 
-from sense7.book.extensions.cells import _leave_out_empty_sections
+from sense7.book.extensions.cells import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
 
 WHY = '<p class="x"><em>No predictions of a judge are available.</em></p>'
 OTHER = '<p class="x"><em>There is nothing to show.</em></p>'
@@ -40,3 +40,32 @@ def test_a_section_with_anything_else_stays(outputs):
 @pytest.mark.parametrize("main", [[], [TABLE], [WHY, TABLE], [WHY, OTHER]])
 def test_where_the_main_result_is_there_every_section_stays(main):
     assert page(main, section("A", WHY)) == ["A"]
+
+
+def code(text, *classes):
+    source = nodes.container("", nodes.literal_block(text, text), nb_element="cell_code_source")
+    return nodes.container("", source, nb_element="cell_code", classes=list(classes))
+
+
+def test_code_by_hand_stands_open_and_other_code_in_a_fold():
+    tree = nodes.section("", nodes.title("", "A"), code("1"), code("2", "tag_by-hand"))
+    _gather_code(None, tree)
+    assert [one.astext() for one in tree.findall(nodes.literal_block)] == ["2", "1"]
+    fold = next(tree.findall(nodes.raw))
+    assert fold.astext().startswith("<details")
+    assert tree.index(fold) == 3
+
+
+def test_a_cell_that_was_not_run_says_why_above_its_code():
+    tree = nodes.section("", code("# Not run here: the data have no topic.\n1 / 0", "tag_by-hand"))
+    _say_what_was_not_run(None, tree)
+    assert [one.astext() for one in tree.children[:1]] == ["Not run here: the data have no topic."]
+    assert next(tree.findall(nodes.literal_block)).astext() == "1 / 0"
+
+
+def test_more_analyses_are_one_fold():
+    more = nodes.section("", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"])
+    tree = nodes.section("", nodes.title("", "A"), more)
+    _fold_more(None, tree)
+    assert more[1].astext().startswith('<details class="sense7-more">')
+    assert more[-1].astext() == "</details>"

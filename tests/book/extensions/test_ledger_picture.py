@@ -3,25 +3,28 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7.book.ledger_axis import MARKS, positions
-from sense7.claims import VERDICTS
+from sense7.book.ledger_axis import positions
 
-PICTURE = "# Page\n\n```{ledger-picture}\n```\n\n```{interval} alpha\n```\n"
+PICTURE = "# Page\n\n```{ledger-picture}\n```\n"
+CARD = "# Page\n\n```{claim-card} alpha\n```\n"
 NUMBERS = st.floats(-1e6, 1e6)
 
 
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
-    ledger = [claim(short="Alpha"), claim("beta", "cannot be computed here", computed=None)]
+    ledger = [claim(short="Alpha"), claim("beta", check=None, computed=None, rule={"passed": False})]
     html, warnings = page(PICTURE, ["ledger_picture"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
     assert first.a["href"] == "../notebooks/03.html#cell-4"
-    assert first.get_text() == "●Alpha0.800, published: 0.9 D, verdict: recovered"
+    assert first.get_text() == (
+        "○Alpha0.800, published: 0.9 D, claim's rule: can't be decided by these data, "
+        "check of the method: true value inside"
+    )
     assert second.a["href"] == "ledger.html#claim-beta"
     assert second.select_one(".sense7-bar").find_all() == [], "nothing is drawn where nothing was computed"
     assert [item.get_text() for item in html.select(".sense7-verdicts li")] == [
-        "● recovered (1)",
-        "- cannot be computed here (1)",
+        "◆ not passed (1)",
+        "○ can't be decided (1)",
     ]
 
 
@@ -35,6 +38,28 @@ def test_names_from_outside_are_text(page, claim):
     (row,) = html.select(".sense7-ledger-picture section li")
     assert row.find(["script", "b"]) is None
     assert row["title"] == "Title of <alpha>"
+
+
+def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim):
+    other = {"study": "iEval", "passed": False}
+    other["value"] = {"key": "b", "estimate": -0.2, "low": -0.3, "high": -0.1, "n": 1920, "unit": "alpha"}
+    compare = {"beyond": 0, "number": "the share,"}
+    html, warnings = page(CARD, ["ledger_picture"], [claim(value=None, compare=compare, elsewhere=other)])
+    assert warnings == ""
+    said = [one.get_text() for one in html.select("article p, .body p")]
+    assert said[1:3] == ["The share: 0.800 [0.700, 0.850].", said[2]]
+    assert (
+        "Real ratings of other people (iEval, n = 1,920): -0.200 [-0.300, -0.100]; the same rule is not passed." in said
+    )
+    assert html.select_one(".sense7-bar b").get_text() == "zero"
+    assert len(html.select(".sense7-badge")) == len(html.select(".sense7-check")) == 1
+
+
+def test_a_card_without_other_ratings_says_so(page, claim):
+    row = claim(value=None, compare={"beyond": 0, "number": "the share"}, check=None)
+    html, _ = page(CARD, ["ledger_picture"], [row])
+    assert "No released ratings of other people bear on it." in html.get_text()
+    assert html.select(".sense7-check") == []
 
 
 def test_the_axis_of_a_claim_in_words_has_the_excluded_value_in_its_middle(claim):
@@ -60,7 +85,3 @@ def test_nothing_is_drawn_outside_of_the_axis(claim, first, second, third, publi
     assert 0 < reference < 100
     assert places[1] <= places[0] <= places[2]
     assert all(0 <= place <= 100 for place in places)
-
-
-def test_every_verdict_has_a_mark():
-    assert list(MARKS) == list(VERDICTS)

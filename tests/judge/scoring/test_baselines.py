@@ -15,7 +15,6 @@ from sklearn.model_selection import GroupKFold
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
-from sense7.figures.judge import metric_panels
 from sense7.findings.ground_truth import labels
 from sense7.judge.scoring import baselines
 from sense7.judge.scoring.baselines import (
@@ -29,7 +28,6 @@ from sense7.judge.scoring.baselines import (
 from sense7.judge.scoring.metrics import label_metrics
 from sense7.judge.scoring.text_features import conversation_texts, tfidf, word_counts
 from sense7.study import Study
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 
 FITTED = TEXT_BASELINES
@@ -452,33 +450,3 @@ def test_small_data_never_end_in_a_warning(seed, people, conversations):
     study = sample(seed=seed, people=people, conversations=conversations)
     for baseline in baseline_predictions(study).values():
         assert (baseline.reason == "") == (len(baseline.predictions) > 0)
-
-
-# The figure
-
-
-def test_the_figure_says_what_is_seen_and_what_is_missing(found, bootstrap):
-    table = baseline_table(sample(), bootstrap, baselines=found)
-    figure = metric_panels(
-        {"rho": table.loc["spearman"], "accuracy": table.loc["accuracy"]},
-        name="x",
-        caption="n = 40.",
-        against="majority label",
-    )
-    assert "rho: majority label: not available (it predicts the same for everybody); own mean: " in figure.alt
-    assert re.search(r"accuracy: majority label: \d+\.\d% \(", figure.alt)
-    assert len(figure.data) == 2 * len(ALWAYS)
-    panels = figure.drawing.axes
-    assert [axes.get_xlabel() for axes in panels] == ["rho", "accuracy (%)"]
-    assert [text.get_text() for text in panels[0].texts] == ["not available"]
-    dashed = [line for line in panels[1].lines if line.get_linestyle() == "--"]
-    assert dashed[0].get_xdata()[0] == pytest.approx(100 * table.loc[("accuracy", "majority label"), "estimate"])
-    assert 'role="img"' in figure.html()
-
-
-def test_without_any_estimate_a_sentence_stands_for_the_figure():
-    study, _ = SCARCE["constant"]
-    table = baseline_table(study, ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1))
-    shown = metric_panels({"rho": table.loc["spearman"]}, name="x", caption="c")
-    assert isinstance(shown, Sentence)
-    assert str(shown) == "No figure of rho: ground truth is the same in every conversation."

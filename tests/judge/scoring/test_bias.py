@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.scoring.bias import bias_in_words, bias_table, factors, family_of
 from sense7.loading import load

@@ -17,8 +17,7 @@ from scipy.special import ndtr
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.figures.ceiling import ceiling_curves
-from sense7.figures.style import Figure
+from sense7.figures import Figure, ceiling_curves
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.scoring import noise_ceiling
 from sense7.judge.scoring.available_judges import read_runs
@@ -530,39 +529,6 @@ def test_reasons_name_what_is_missing(minimal_sheets):
     assert bound("one participant") == "there is one participant only"
     assert bound("one conversation each").startswith("no participant has two rated conversations")
     assert bound("constant") == "the ratings do not vary"
-
-
-# The figure
-
-
-@pytest.fixture(scope="module")
-def figure():
-    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["skewed"])).loc[:0.9]
-    judges = {"<b>words</b> $x$": (0.369, 0.38), "too good": (0.99, np.nan), "below": (-0.1, 0.5)}
-    bound = pd.Series({"estimate": 0.45, "low": 0.37, "high": 0.55, "reason": ""})
-    return ceiling_curves(curve, judges, name="ceiling", caption="n = 5.", bound=bound)
-
-
-def test_the_figure_says_what_each_judge_needs(figure):
-    needed = noise_ceiling.content_share_needed(0.369)
-    assert f"0.369, which takes a content share of {100 * needed:.1f}% at least" in figure.alt
-    assert "<b>words</b> $x$: 0.380, which takes no content" in figure.alt
-    assert "too good: 0.990, above the whole curve" in figure.alt
-    assert "below: -0.100, which takes no content" in figure.alt
-    assert "Upper bound of the content share: 45.0% (37.0% to 55.0%)" in figure.alt
-    assert "nan" not in figure.alt.casefold()
-
-
-def test_every_line_of_the_figure_is_inside_it(figure):
-    for axes in figure.drawing.axes:
-        low, high = axes.get_ylim()
-        for line in axes.get_lines():
-            assert low <= np.min(line.get_ydata()) <= np.max(line.get_ydata()) <= high
-
-
-def test_equal_data_give_equal_figures(figure):
-    assert figure.svg() == figure.svg()
-    assert "<b>" not in figure.svg()
 
 
 def test_without_a_bound_the_caption_says_why():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import holm
 from sense7.judge.scoring import real_juries, three_judges
 from sense7.sources.released import EXPERTS, JUDGES
 

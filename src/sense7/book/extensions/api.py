@@ -53,7 +53,8 @@ def _section(name: str) -> str:
 
 def _entries(module) -> Iterator[str]:
     """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
-    for name in getattr(module, "__all__", ()):
+    own = [name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
+    for name in getattr(module, "__all__", sorted(name for name in own if not name.startswith("_"))):
         thing = getattr(module, name)
         if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
             yield f"- `{name}{_arguments(thing)}`: {_sentence(thing)}"

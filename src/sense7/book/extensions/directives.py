@@ -28,6 +28,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.banner import banner
+from sense7.book.extensions.marks import check_badge, rule_badge, rule_in_words
 from sense7.book.extensions.page_table import page_table
 from sense7.book.how_made import describe
 from sense7.book.key_index import source_of
@@ -42,10 +43,10 @@ __all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setu
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
 _EDITIONS_SCRIPT = "editions.js"
-_SCRIPTS = {"figures.js", "ledger.js", "specifications.js", "tables.js"}
+_SCRIPTS = {"figures.js", "ledger.js", "reading-order.js", "specifications.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
-    "evidence for anything; only whether the analysis found what was planted is."
+    "evidence for anything."
 )
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
@@ -146,7 +147,8 @@ class ValueRole(_TextRole):
         text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
         if part not in {"", "estimate", "interval"}:
             return text
-        return text + marks(edition, key)
+        # The front page says in a sentence of its own how many values are tuned.
+        return text if self.env.docname == self.config.root_doc else text + marks(edition, key)
 
     def _key(self, edition: Edition) -> tuple[str, str]:
         if self.text in edition.values:
@@ -230,14 +232,16 @@ class LedgerDirective(SphinxDirective):
         others = self.arguments == ["other works"]
         if self.arguments and not others:
             raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
-        head = ("Claim", "Published", "Released numbers give" if others else "This edition", "Verdict")
+        head = ["Claim", "Published", "Released numbers give" if others else "This edition", "Claim's rule"]
         edition = looked_up(self.env, "ledger.json")
         rows = [row for row in edition.ledger if bool(row["published"]["release"]) == others]
-        simulated = edition.facts["kind"] == "synthetic"
-        body = [[*map(self._cell, self._texts(row, simulated=simulated))] for row in rows]
+        checked = any(row["check"] for row in rows)
+        body = [[*map(self._cell, self._texts(row, checked=checked))] for row in rows]
         title = "compared with the numbers that the work released" if others else "beside what this edition computed"
         title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
-        table = page_table(title, head, (28, 22, 25, 25), body, classes=["sense7-ledger"])
+        widths = (24, 16, 20, 24, 16) if checked else (28, 22, 25, 25)
+        head += ["Check of the method"] * checked
+        table = page_table(title, head, widths, body, classes=["sense7-ledger"])
         return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
 
     @staticmethod
@@ -246,7 +250,7 @@ class LedgerDirective(SphinxDirective):
         present = filter(None, paragraphs)
         return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in present]
 
-    def _texts(self, row, *, simulated):
+    def _texts(self, row, *, checked):
         claim, computed = row["published"], row["computed"]
         title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
         source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
@@ -266,17 +270,21 @@ class LedgerDirective(SphinxDirective):
             n = f"n = {computed['n']:,}; " if computed["n"] else ""
             listed = _listed(computed["listed"]) if computed.get("listed") else None
             yield [[link], [nodes.Text(f"{n}{computed['method']}")], listed]
-        verdict = [nodes.strong(text=row["verdict"])]
-        if row["tuned"]:
-            verdict += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
-        yield [verdict, [nodes.Text(row["why"])], _rule(row["rule"], simulated=simulated) if row["rule"] else None]
+        reason = (claim["compare"] or {}).get("reason")
+        yield [[rule_badge(row)], [nodes.Text(rule_in_words(row["rule"]))], _why(reason) if reason else None]
+        if not checked:
+            return
+        if not row["check"]:
+            yield [[nodes.Text("-")]]
+            return
+        tuned = [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
+        yield [[check_badge(row), *tuned], [nodes.Text(row["check"]["says"])]]
 
 
-def _rule(rule: Mapping, *, simulated: bool) -> list[nodes.Node]:
-    """Whether data pass a claim's rule, apart from whether they can be compared or their truth was found."""
-    said = {True: "passed", False: "not passed", None: "can't be applied"}[rule["passed"]]
-    mark = [nodes.Text(" "), nodes.inline(text="simulated", classes=["sense7-simulated"])] if simulated else []
-    return [nodes.Text("Rule "), nodes.strong(text=said), *mark, nodes.Text(f": {rule['words']}")]
+def _why(reason: str) -> nodes.raw:
+    """Why a claim has this rule, folded."""
+    shown = html.escape(f"{reason[:1].upper()}{reason[1:]}.")
+    return nodes.raw("", f"<details><summary>Why this rule</summary><p>{shown}</p></details>", format="html")
 
 
 def _listed(figures: Iterable[Mapping]) -> nodes.raw:
@@ -349,6 +357,12 @@ def _say_what_and_how(app, page, template, context, doctree):
     context["theme_announcement"] = banner(facts, address, released=released)
 
 
+def _references_as_list(app, page, template, context, doctree):
+    """Give references the role of items of a list, which they stand in; docutils gives one that is out of use."""
+    if "body" in context:
+        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+
+
 def _without_thebe(app, page, template, context, doctree):
     """Leave out sphinx-thebe, which Jupyter Book always loads: no page runs code, and it ends in an error on each."""
 
@@ -370,8 +384,17 @@ def _keep_entries_of_search(app, exception) -> None:
             pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
 
 
+def _require_edition(app, config) -> None:
+    """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
+    if not config.sense7_edition:
+        raise SystemExit(
+            "These pages show the values of an edition. Build them by: make book, or: sense7 build synthetic"
+        )
+
+
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
+    app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
@@ -382,6 +405,7 @@ def setup(app):
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
+    app.connect("html-page-context", _references_as_list)
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)

@@ -1,12 +1,13 @@
-"""The ledger as one picture, and the interval of one claim: for the front page.
+"""The ledger as one picture, and claims on cards: for ledger and front page.
 
 A Sphinx extension with two directives that read the folder of the edition:
 
 - ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
-  value. Each row is a link to the cell that computed the value, and a reader filters rows by verdict. Published
-  figures share one axis: the value as a multiple of the published one. Claims in words have an axis each, with the
-  value that the claim excludes in its middle.
-- ``interval``: the same bar for the claim that its argument names, and its verdict.
+  value. Each row is a link to the cell that computed the value, and a reader filters rows by whether the claim's rule
+  is passed. Published figures share one axis: the value as a multiple of the published one. Claims in words have an
+  axis each, with the value that the claim excludes in its middle.
+- ``claim-card``: the claims that it names: the published words with their grade, this edition's value as a bar with its
+  line of comparison labeled, the same number from ratings that another study released, and the two marks.
 """
 
 import html
@@ -17,24 +18,24 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.extensions.directives import looked_up
-from sense7.book.extensions.finding import badge
+from sense7.book.extensions.marks import OUTCOME, check_badge, rule_badge
 from sense7.book.ledger_axis import MARKS, positions
-from sense7.claims import VERDICTS
-from sense7.record import format_number
+from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
 
-def _bar(row: Mapping) -> str:
+def _bar(row: Mapping, *, labeled: bool = False) -> str:
     """The row's axis as HTML; hidden from screen readers, which have the numbers in words."""
     if (places := positions(row)) is None:
         return '<span class="sense7-bar" aria-hidden="true"></span>'
     reference, estimate, low, high = places
+    label = f'<b style="left:{reference}%">zero</b>' if labeled else ""
     return (
         f'<span class="sense7-bar" aria-hidden="true"><i class="reference" style="left:{reference}%"></i>'
         f'<i class="range" style="left:{low}%;width:{high - low:.1f}%"></i>'
-        f'<i class="point" style="left:{estimate}%"></i></span>'
+        f'<i class="point" style="left:{estimate}%"></i>{label}</span>'
     )
 
 
@@ -47,25 +48,28 @@ def _number(row: Mapping) -> str:
 
 
 def _row(row: Mapping) -> str:
-    claim, verdict = row["published"], row["verdict"]
+    claim, rule, check = row["published"], row["rule"], row["check"]
+    outcome = OUTCOME[rule["passed"]]
     simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
     name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
     published = html.escape(claim["shown"]) if claim["value"] is not None else ""
     address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
     tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
     return (
-        f'<li data-verdict="{verdict}" title="{html.escape(claim["title"], quote=True)}">'
-        f'<span class="mark sense7-mark-{verdict.replace(" ", "-")}" aria-hidden="true">{MARKS[verdict]}</span>'
+        f'<li data-rule="{outcome}" title="{html.escape(claim["title"], quote=True)}">'
+        f'<span class="mark" aria-hidden="true">{MARKS[outcome]}</span>'
         f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
         f'<span class="published"><span class="sense7-spoken">, published: </span>{published} '
         f'<small title="grade of the source">{claim["grade"]}</small></span>'
-        f'<span class="sense7-spoken">, verdict: {verdict}</span>{tuned}</li>'
+        f'<span class="sense7-spoken">, claim\'s rule: {rule["mark"]}</span>'
+        f'<span class="method"><span class="sense7-spoken">, check of the method: </span>'
+        f"{check['mark'] if check else ''}</span>{tuned}</li>"
     )
 
 
 def _group(title: str, kind: str, rows: Sequence[Mapping]) -> str:
     items = "".join(map(_row, rows))
-    return f'<section class="{kind}"><h3 class="sense7-rows-title">{title}</h3><ul>{items}</ul></section>'
+    return f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2><ul>{items}</ul></section>'
 
 
 class LedgerPictureDirective(SphinxDirective):
@@ -82,36 +86,63 @@ class LedgerPictureDirective(SphinxDirective):
             ("Without a value to draw", "others", others),
         )
         lists = "".join(_group(title, kind, rows) for title, kind, rows in groups if rows)
-        counts = Counter(row["verdict"] for row in rows)
+        counts = Counter(OUTCOME[row["rule"]["passed"]] for row in rows)
         keys = "".join(
-            f'<li data-verdict="{verdict}"><span class="mark sense7-mark-{verdict.replace(" ", "-")}" '
-            f'aria-hidden="true">{MARKS[verdict]}</span> {verdict} ({counts[verdict]})</li>'
-            for verdict in VERDICTS
-            if counts[verdict]
+            f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '
+            f"{words} ({counts[outcome]})</li>"
+            for (outcome, mark), words in zip(MARKS.items(), ("passed", "not passed", "can't be decided"), strict=True)
+            if counts[outcome]
         )
         tuned = sum(row["tuned"] for row in rows)
-        legend = "On the right: this edition, the published value, and the grade of its source."
+        legend = "The claim's rule is (choose to filter):"
         said = f"Synthetic data: {tuned} of these values were set near the published ones (tuned)."
-        note = f'<p class="sense7-kind">{f"{said} " * bool(tuned)}{legend}</p>'
+        note = f'<p class="sense7-kind">{said}</p>' * bool(tuned)
+        note += (
+            '<p class="sense7-kind">Right of each bar: this edition, the published value with the grade of its source, '
+            f"and on simulated data the check of the method. {legend}</p>"
+        )
         shown = f'{note}<div class="sense7-ledger-picture"><ul class="sense7-verdicts">{keys}</ul>{lists}</div>'
         return [nodes.raw("", shown, format="html")]
 
 
-class IntervalDirective(SphinxDirective):
-    """The bar of one claim, and its verdict."""
+class ClaimCardDirective(SphinxDirective):
+    """What was published, what this edition shows, what other people's ratings give, and the two marks."""
 
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self):
         ledger = {row["id"]: row for row in looked_up(self.env, "ledger.json").ledger}
-        if self.arguments[0] not in ledger:
-            raise self.error(f"interval: the ledger has no claim {self.arguments[0]}.")
-        row = ledger[self.arguments[0]]
-        return [nodes.raw("", _bar(row), format="html"), nodes.paragraph("", "", badge(row["verdict"]))]
+        if unknown := [name for name in self.arguments[0].split() if name not in ledger]:
+            raise self.error(f"claim-card: the ledger has no claim {', '.join(unknown)}.")
+        return [node for name in self.arguments[0].split() for node in _card(ledger[name])]
+
+
+def _card(row: Mapping) -> list[nodes.Node]:
+    claim, computed, other = row["published"], row["computed"], row["elsewhere"]
+    words = claim["title"] if claim["value"] is None else f"{claim['title']}: {claim['shown']}"
+    number = claim["compare"]["number"].rstrip(",")
+    shown = f"{number[0].upper()}{number[1:]}: "
+    published = (
+        f"Published: \N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK} (grade {claim['grade']})."
+    )
+    value = nodes.strong(text=format_value(computed) if computed else "-")
+    lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(".")]]
+    if other:
+        outcome = {True: "passed", False: "not passed", None: "can't be decided"}[other["passed"]]
+        study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
+        lines.append([nodes.Text(f"{study}{format_value(other['value'])}; the same rule is {outcome}.")])
+    elif not claim["elsewhere"]:
+        lines.append([nodes.Text("No released ratings of other people bear on it.")])
+    lines.append([nodes.Text("Claim's rule: "), rule_badge(row)])
+    if row["check"]:
+        lines.append([nodes.Text("Check of the method: "), check_badge(row)])
+    paragraphs = [nodes.paragraph("", "", *line, support_smartquotes=False) for line in lines]
+    return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
 
 
 def setup(app):
     """Register the directives with Sphinx."""
     app.add_directive("ledger-picture", LedgerPictureDirective)
-    app.add_directive("interval", IntervalDirective)
+    app.add_directive("claim-card", ClaimCardDirective)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -33,8 +33,8 @@ def describe_page(tree: nodes.document, facts: Mapping) -> str:
     facts : mapping
         Of the edition.
     """
-    box = next((node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]), None)
-    start = box.children[1].children[-1] if box is not None else tree
+    box = next((node for node in tree.findall(nodes.container) if "sense7-answer" in node["classes"]), None)
+    start = box if box is not None else tree
     paragraph = next(iter(start.findall(nodes.paragraph)), None)
     text = " ".join(paragraph.astext().split()) if paragraph is not None else ""
     kind = "Synthetic data, no findings: " if facts["kind"] == "synthetic" and box is not None else ""

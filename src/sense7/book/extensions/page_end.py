@@ -15,6 +15,7 @@ import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from sense7.book.extensions.cells import MORE
 from sense7.book.extensions.directives import Edition, looked_up, marks
 from sense7.book.extensions.page_table import page_table
 from sense7.book.extensions.truths import folded
@@ -106,7 +107,8 @@ def _add_rerun(app, tree) -> None:
     command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     section += _values(app, edition, name)
-    next(iter(tree.findall(nodes.section))).append(section)
+    sections = [*tree.findall(nodes.section)]
+    next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 
 
 def _values(app, edition: Edition, name: str) -> list[nodes.Node]:

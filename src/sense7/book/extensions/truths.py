@@ -52,7 +52,7 @@ _STEMS = tuple(
     f"{stem}_"
     for stem in (
         *("condition_effect", "condition_slope", "condition_desired_slope", "topic_effect", "characteristic_effect"),
-        *("condition_mean", "condition_difference", "condition_d", "characteristic_correlation"),
+        *("condition_mean", "condition_model_difference", "condition_d", "characteristic_correlation"),
     )
 )
 """How names of truths begin that end in the name of a condition, a topic or a characteristic of the workbook."""
@@ -286,7 +286,7 @@ class DistancesDirective(SphinxDirective):
 
     @staticmethod
     def _figure(edition: Edition, known: Mapping[str, float]):
-        from sense7.figures.caterpillar import caterpillar  # takes a second to import, and only this page draws
+        from sense7.figures.distributions import caterpillar  # takes a second to import, and only this page draws
 
         rows = [
             {

@@ -6,9 +6,8 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.least_squares import least_squares
+from sense7.estimators.least_squares import least_squares, within_correlation
 from sense7.estimators.ranks import spearman_row
-from sense7.estimators.within_correlation import within_correlation
 from sense7.findings.measures import OUTCOMES, turn_rating
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -210,7 +209,7 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         Rows ``all four together`` (mean of those given), successful, engaged, positive interaction, use again:
         estimate (-1..1), low, high, n (conversations with both), unit, method, reason. The last row is Pearson's
         correlation of a participant's conversations minus that participant's mean
-        (:func:`~sense7.estimators.within_correlation.within_correlation`): a habit of rating high has no part in it.
+        (:func:`~sense7.estimators.least_squares.within_correlation`): a habit of rating high has no part in it.
     """
     conversations = study.conversations
     empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)

@@ -11,7 +11,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.within_correlation import within_correlation
+from sense7.estimators.least_squares import within_correlation
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.words.terms import terms_of
 from sense7.study import Study

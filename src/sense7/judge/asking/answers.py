@@ -35,39 +35,7 @@ _FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|mod
 
 @dataclass(frozen=True)
 class Answer:
-    """The outcome of one request: what the endpoint returned, or why it returned nothing.
-
-    Attributes
-    ----------
-    conversation : str
-        Of which it was asked.
-    run : int
-        From 1.
-    request_sha256 : str
-        Of the body that was sent.
-    output : str or None
-        Text of the reply, as it came.
-    refusal : str or None
-        Words of refusal, where the endpoint gives them apart from the text.
-    note : str or None
-        What stands in place of a text, where there is none.
-    finish_reason, returned_model, system_fingerprint, response_id : str or None
-        As returned.
-    input_tokens, output_tokens : int or None
-        As the endpoint counted them.
-    seconds : float or None
-        From the request that was answered to its answer.
-    attempts : int
-        Requests that were sent, the last included; 0: it was never asked.
-    time : str or None
-        When it came, as ISO 8601 in UTC.
-    error : str or None
-        Why there is no reply, or none to the whole prompt; None if there is one.
-    prompt_cut : bool
-        Whether the prompt is longer than the context of the model: it was not sent, refused, or cut.
-    asked : list of str or None
-        Ratings that the reply has to hold as JSON; None where it states a score.
-    """
+    """The outcome of one request: what the endpoint returned, or why it returned nothing."""
 
     conversation: str
     run: int
@@ -118,13 +86,7 @@ class Answer:
 
     @classmethod
     def from_dict(cls, record: dict) -> "Answer":
-        """Read what :meth:`to_dict` gave.
-
-        Raises
-        ------
-        ValueError
-            If it is no such record.
-        """
+        """Read what :meth:`to_dict` gave."""
         known = {entry.name for entry in fields(cls)}
         if not isinstance(record, dict) or not {"conversation", "run", "request_sha256"} <= record.keys() <= known:
             raise ValueError("not an answer's record")
@@ -139,15 +101,7 @@ class Answer:
 
 
 class NoCompletion(ValueError):
-    """What was returned is no chat completion.
-
-    Attributes
-    ----------
-    code : int or None
-        Status that the error in it names.
-    words : str
-        What the endpoint says; "" if nothing.
-    """
+    """What was returned is no chat completion."""
 
     def __init__(self, completion):
         error = completion.get("error") if isinstance(completion, dict) else None
@@ -158,31 +112,7 @@ class NoCompletion(ValueError):
 
 
 def read_completion(completion) -> dict:
-    """Take from a chat completion what an :class:`Answer` keeps of it.
-
-    Parameters
-    ----------
-    completion : object
-        The JSON that an endpoint returned.
-
-    Returns
-    -------
-    dict
-        output, refusal, note, finish_reason, returned_model, system_fingerprint, response_id, input_tokens,
-        output_tokens; None where it is not returned. ``error`` is there if it is a whole completion that ended in an
-        error, or has no text in it.
-
-    Raises
-    ------
-    NoCompletion
-        If it is no chat completion. Nothing is guessed then: there is no answer.
-
-    Examples
-    --------
-    >>> message = {"role": "assistant", "content": "<S2>4</S2>"}
-    >>> read_completion({"choices": [{"message": message, "finish_reason": "stop"}]})["output"]
-    '<S2>4</S2>'
-    """
+    """Take from a chat completion what an :class:`Answer` keeps of it."""
     if not isinstance(completion, dict):
         raise NoCompletion(completion)
     choices = completion.get("choices")
@@ -271,13 +201,7 @@ _SAID_IN = (
 
 
 def words_of(problem) -> str:
-    """Return what an endpoint says of a failure: an object, a list of them, a text, or HTML.
-
-    Examples
-    --------
-    >>> words_of({"detail": [{"loc": ["body", "n"], "msg": "too large"}]}), words_of("<h1>Not <b>found</b></h1>")
-    ('body.n: too large', 'Not found')
-    """
+    """Return what an endpoint says of a failure: an object, a list of them, a text, or HTML."""
     if isinstance(problem, str):
         return _without_html(problem)
     if isinstance(problem, list):
@@ -308,23 +232,7 @@ def _without_html(text: str) -> str:
 
 
 def filter_refusal(status: int | None, error) -> str | None:
-    """Return the words of a content filter that refused a request as a whole; None if it failed otherwise.
-
-    Azure and others answer so, with status 400 or 403. Such a request is answered: sent again, it would be refused
-    again.
-
-    Parameters
-    ----------
-    status : int or None
-        Of the HTTP response.
-    error : object
-        The JSON object ``error`` in its body.
-
-    Examples
-    --------
-    >>> filter_refusal(400, {"code": "content_filter", "message": "The prompt was filtered."})
-    'The prompt was filtered.'
-    """
+    """Return the words of a content filter that refused a request as a whole; None if it failed otherwise."""
     if status not in (400, 403) or not isinstance(error, dict):
         return None
     metadata = error.get("metadata")
@@ -337,24 +245,7 @@ def filter_refusal(status: int | None, error) -> str | None:
 def run_frame(
     questions: Questions, run: int, answers: Mapping[str, Answer], *, lacking: str = NOT_ASKED
 ) -> pd.DataFrame:
-    """Return one run as the frame that :func:`sense7.judge.predictions.write_predictions` takes.
-
-    Parameters
-    ----------
-    questions : Questions
-        What was asked: every conversation has its row, in the order of sheet Tasks.
-    run : int
-        From 1.
-    answers : mapping
-        Conversation -> Answer.
-    lacking : str
-        Why a conversation has no answer: it was never asked, which is no failure.
-
-    Returns
-    -------
-    DataFrame
-        ``FRAME_COLUMNS`` and ``READ_COLUMNS`` of :mod:`sense7.judge.predictions`, without ``altered``.
-    """
+    """Return one run as the frame that :func:`sense7.judge.predictions.write_predictions` takes."""
     asked = questions.frame
     of_run = [
         answers.get(conversation) or Answer(conversation, run, sha256, attempts=0, error=lacking)
@@ -381,28 +272,14 @@ def add_answers(frame: pd.DataFrame, answers: Sequence[Answer]) -> None:
 
 
 def describe_reply(reply: Reply) -> str:
-    """Say in one line what an unusable reply was: its status, the reason, and the beginning of its text.
-
-    Examples
-    --------
-    >>> describe_reply(read_reply("I would say four."))
-    "parse_failure (no <S2> in the reply): 'I would say four.'"
-    """
+    """Say in one line what an unusable reply was: its status, the reason, and the beginning of its text."""
     text = " ".join(reply.text.split())
     shown = f": {text if len(text) <= _LONGEST_SHOWN else f'{text[:_LONGEST_SHOWN]} ..'!r}" if text else ""
     return f"{reply.status} ({reply.reason}){shown}"
 
 
 def without_score(run: int, answers: Mapping[str, Answer]) -> str:
-    """Say that no answer of a run has a score, and show one; "" if one has, or there are none.
-
-    Parameters
-    ----------
-    run : int
-        From 1.
-    answers : mapping
-        Conversation -> Answer.
-    """
+    """Say that no answer of a run has a score, and show one; "" if one has, or there are none."""
     replies = [answer.reply for answer in answers.values()]
     if not replies or any(reply.status in ("ok", "not_applicable") for reply in replies):
         return ""

@@ -45,27 +45,7 @@ _ID = re.compile(r"run([1-9][0-9]{0,5})(-.+)")
 
 @dataclass
 class Imported:
-    """What replies came to.
-
-    Attributes
-    ----------
-    paths : list of Path
-        Prediction files, one per run.
-    statuses : Counter
-        Of all conversations in all runs.
-    missing : int
-        Requests without a reply; their status is not_asked.
-    repeated : int
-        Further replies to a request that has one; the first that was answered counts.
-    foreign : list of str
-        Ids of replies to requests that these data and options do not make; they are left out.
-    remarks : list of str
-        What could not be written as it was.
-    doubtful : int
-        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
-    without_score : list of str
-        A line for each run of which no reply could be used.
-    """
+    """What replies came to."""
 
     paths: list[Path]
     statuses: Counter
@@ -78,41 +58,12 @@ class Imported:
 
 
 def custom_id(conversation: str, run: int, request_sha256: str) -> str:
-    """Name a request, in at most 64 characters (runs have up to six digits).
-
-    A conversation's name stands in it as it is, if it has only letters, digits, ``_`` and ``-``, or else in Base64;
-    where it is too long, its hash does.
-
-    Examples
-    --------
-    >>> custom_id("T0001", 3, "a129f20eb0ca81d3")
-    'run3-a129f20e-id-T0001'
-    """
+    """Name a request, in at most 64 characters (runs have up to six digits)."""
     return f"run{run}{_name(conversation, request_sha256)}"
 
 
 def export_requests(questions: Questions, runs: int, path: str | Path) -> int:
-    """Write the requests of all runs as JSON lines.
-
-    Parameters
-    ----------
-    questions : Questions
-        The requests of a run.
-    runs : int
-        How often each is made.
-    path : path
-        The file; whole or not at all.
-
-    Returns
-    -------
-    int
-        Number of requests.
-
-    Raises
-    ------
-    UserError
-        If it can't be written.
-    """
+    """Write the requests of all runs as JSON lines."""
     lines = [
         json.dumps(
             {
@@ -135,31 +86,7 @@ def export_requests(questions: Questions, runs: int, path: str | Path) -> int:
 def import_replies(
     questions: Questions, paths: Sequence[str | Path], folder: str | Path, *, runs: int | None = None, policy="strict"
 ) -> Imported:
-    """Prediction files of all runs, one each, from the replies of a batch in any order.
-
-    Parameters
-    ----------
-    questions : Questions
-        As they were exported.
-    paths : sequence of paths
-        Files of replies, those of errors included.
-    folder : path
-        Where prediction files go.
-    runs : int, optional
-        How many were exported; the highest that has a reply if not given.
-    policy : {"strict", "authors"}
-        Which reading of a reply IS_EMPATHY holds.
-
-    Returns
-    -------
-    Imported
-        Every conversation has its row in every file; nothing is guessed for a missing reply.
-
-    Raises
-    ------
-    UserError
-        If a file can't be read, a line is no reply, no reply belongs to these questions, or the folder holds a session.
-    """
+    """Prediction files of all runs, one each, from the replies of a batch in any order."""
     folder = Path(folder)
     if (folder / MANIFEST).exists():
         raise UserError(f"{folder}: holds a session of `sense7 judge run`. Choose another folder.")

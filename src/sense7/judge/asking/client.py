@@ -47,25 +47,7 @@ _NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|wrong versi
 
 
 class Unanswered(Exception):
-    """A request that brought no answer.
-
-    Attributes
-    ----------
-    again : bool
-        Whether another attempt may bring one.
-    wait : float or None
-        Seconds that the endpoint asks to wait before it.
-    silent : bool
-        Whether nothing at all came.
-    overrun : bool
-        Whether the endpoint had too many requests, and does not say how long to wait.
-    refusal : Refusal
-        What the endpoint refused, if it did.
-    final : bool
-        Whether every other request would fail alike.
-    strange : bool
-        Whether that is so unless the endpoint has answered before: it may be another address than was meant.
-    """
+    """A request that brought no answer."""
 
     def __init__(
         self,
@@ -85,11 +67,7 @@ class Unanswered(Exception):
 
 
 class Client:
-    """Connections to an endpoint, as many as there are requests at once; open inside ``async with``.
-
-    Redirects are not followed: conversations go to the host that was named and to no other. Proxies are those of the
-    environment, for this machine none.
-    """
+    """Connections to an endpoint, as many as there are requests at once; open inside ``async with``."""
 
     def __init__(self, endpoint: Endpoint):
         self._endpoint = endpoint
@@ -111,27 +89,7 @@ class Client:
         await self._session.close()
 
     async def ask(self, body: dict, seconds: float) -> dict:
-        """Send a request once.
-
-        Parameters
-        ----------
-        body : dict
-            Its JSON.
-        seconds : float
-            That it may take.
-
-        Returns
-        -------
-        dict
-            What :func:`sense7.judge.asking.answers.read_completion` takes from the reply, free of the key.
-
-        Raises
-        ------
-        Unanswered
-            With the reason in one line, free of the key.
-        TimeoutError
-            If it takes longer.
-        """
+        """Send a request once."""
         import aiohttp
 
         try:
@@ -179,10 +137,7 @@ class Client:
         return f". The likely cause is the address, which has no /v1: give --base-url {self._endpoint.address}/v1"
 
     async def context_length(self, model: str) -> int | None:
-        """Ask the endpoint how many tokens the context of a model has; None if it does not say.
-
-        Servers such as vLLM, LM Studio and OpenRouter say so in their list of models.
-        """
+        """Ask the endpoint how many tokens the context of a model has; None if it does not say."""
         import aiohttp
 
         address = f"{self._endpoint.address}/models"
@@ -256,13 +211,7 @@ class Client:
 
 
 def require_extra(name: str, purpose: str) -> None:
-    """Refuse to go on without a package of the extra ``judge``.
-
-    Raises
-    ------
-    UserError
-        If it is not installed.
-    """
+    """Refuse to go on without a package of the extra ``judge``."""
     from importlib.util import find_spec
 
     if find_spec(name) is None:
@@ -273,13 +222,7 @@ def require_extra(name: str, purpose: str) -> None:
 
 
 def proxy_of(endpoint: Endpoint) -> str | None:
-    """Return the proxy that the environment names for an endpoint; None if there is none.
-
-    Raises
-    ------
-    UserError
-        If it is none that can be used; it names the variable.
-    """
+    """Return the proxy that the environment names for an endpoint; None if there is none."""
     parts = urlsplit(endpoint.address)
     if endpoint.is_loopback or urllib.request.proxy_bypass(parts.hostname):
         return None

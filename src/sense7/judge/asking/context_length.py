@@ -22,20 +22,7 @@ _REMEDY = (
 
 
 def too_long_to_send(characters: int, context: int | None) -> str:
-    """Say why a prompt is not sent: it is longer than the context, by any count; "" if it is sent.
-
-    Parameters
-    ----------
-    characters : int
-        Of the prompt.
-    context : int or None
-        Tokens of the model's context; None if that is not known.
-
-    Examples
-    --------
-    >>> too_long_to_send(40_000, 8_192), too_long_to_send(40_000, 4_096)[:49]
-    ('', 'not sent: the prompt has about 10,000 tokens, and')
-    """
+    """Say why a prompt is not sent: it is longer than the context, by any count; "" if it is sent."""
     if context is None or characters <= MOST_CHARACTERS_A_TOKEN * context:
         return ""
     tokens = estimated_tokens(characters)
@@ -43,28 +30,7 @@ def too_long_to_send(characters: int, context: int | None) -> str:
 
 
 def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -> str:
-    """Say that the endpoint cut a prompt; "" if there is no sign of that.
-
-    It did if its context is known, and the prompt has more tokens than that by our estimate while far fewer were
-    counted; or if as many were counted as the context holds. A low count alone says nothing: some endpoints leave out
-    what they had in a cache.
-
-    Parameters
-    ----------
-    characters : int
-        Of the prompt.
-    counted : int or None
-        Tokens of the prompt, as the endpoint counted them; 0 and None: not counted.
-    context : int or None
-        Tokens of the model's context; None if that is not known.
-
-    Examples
-    --------
-    >>> cut_by_endpoint(40_000, 2_048, None)
-    ''
-    >>> cut_by_endpoint(40_000, 2_048, 8_192)[:76]
-    'the endpoint cut the prompt: it counted 2,048 tokens of about 10,000. Give t'
-    """
+    """Say that the endpoint cut a prompt; "" if there is no sign of that."""
     if not counted or context is None:
         return ""
     tokens = estimated_tokens(characters)

@@ -25,26 +25,14 @@ MOST_CALLS = 1000
 
 @dataclass(frozen=True)
 class Prices:
-    """Price of a million tokens, in any currency.
-
-    Attributes
-    ----------
-    input, output : float
-        From 0.
-    """
+    """Price of a million tokens, in any currency."""
 
     input: float
     output: float
 
     @classmethod
     def of(cls, price_in: float | None, price_out: float | None) -> "Prices | None":
-        """Take both prices or none.
-
-        Raises
-        ------
-        UserError
-            If only one is given, or one is negative or no number.
-        """
+        """Take both prices or none."""
         if price_in is None and price_out is None:
             return None
         if price_in is None or price_out is None:
@@ -54,39 +42,13 @@ class Prices:
         return cls(price_in, price_out)
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
-        """Cost of tokens.
-
-        Examples
-        --------
-        >>> Prices(2.5, 10).cost(1_000_000, 100_000)
-        3.5
-        """
+        """Cost of tokens."""
         return (self.input * input_tokens + self.output * output_tokens) / 1e6
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What is still to be asked.
-
-    Attributes
-    ----------
-    conversations, runs : int
-        Of the session.
-    calls : int
-        Requests still to be answered.
-    kept : int
-        Answers that are there already.
-    input_tokens : int
-        Estimated, by ``CHARACTERS_A_TOKEN``.
-    output_most : int
-        If every reply were as long as the request allows.
-    output_mean : float or None
-        Tokens of a reply so far, as the endpoint counted them; None if nothing is known.
-    prices : Prices or None
-        Where they are known.
-    reply_limit : int
-        Tokens that a reply may have.
-    """
+    """What is still to be asked."""
 
     conversations: int
     runs: int
@@ -124,15 +86,7 @@ class CostEstimate:
         return said
 
     def needs_consent(self, limit: float | None, *, near: bool) -> str:
-        """Say why a session should ask before it begins; "" if it needn't.
-
-        Parameters
-        ----------
-        limit : float or None
-            Cost that needs no consent; ``DEFAULT_LIMIT`` if not given.
-        near : bool
-            Whether the endpoint is the user's own, where calls are for free unless prices are given.
-        """
+        """Say why a session should ask before it begins; "" if it needn't."""
         if self.calls == 0:
             return ""
         if self.cost_range is not None:
@@ -147,19 +101,7 @@ class CostEstimate:
 def estimate(
     questions: Questions, runs: int, answers: Mapping[tuple[str, int], Answer], prices: Prices | None = None
 ) -> CostEstimate:
-    """Estimate what is still to be asked.
-
-    Parameters
-    ----------
-    questions : Questions
-        The requests of a run.
-    runs : int
-        How often each is sent.
-    answers : mapping
-        (conversation, run) -> Answer, of what was asked before; failures are asked again.
-    prices : Prices, optional
-        Where they are known; nothing is guessed.
-    """
+    """Estimate what is still to be asked."""
     there = {key for key, answer in answers.items() if answer.error is None}
     names = questions.conversations
     characters = dict(zip(names, questions.frame["prompt"].str.len() + len(SYSTEM_MESSAGE), strict=True))
@@ -171,13 +113,7 @@ def estimate(
 
 
 def estimated_tokens(characters: int) -> int:
-    """Estimate the tokens of a text.
-
-    Examples
-    --------
-    >>> estimated_tokens(9)
-    3
-    """
+    """Estimate the tokens of a text."""
     return -(-int(characters) // CHARACTERS_A_TOKEN)
 
 

@@ -32,39 +32,13 @@ _SHORTEST_SECRET = 8
 
 
 def without_keys(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it.
-
-    Parameters
-    ----------
-    environ : mapping, optional
-        The environment; that of the process if not given.
-
-    Examples
-    --------
-    >>> without_keys({"HOME": "/", "SENSE7_JUDGE_KEY": "sk-0123456789"})
-    {'HOME': '/'}
-    """
+    """Give an environment for what asks no judge, such as the notebooks of a book: no key is in it."""
     return {name: value for name, value in (os.environ if environ is None else environ).items() if name not in KEYS}
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address and, if there is one, the key for it. Its ``repr`` does not show the key.
-
-    Attributes
-    ----------
-    address : str
-        Base address, without query and slash at its end.
-    query : dict
-        ``api-version``, where the address gave one (Azure).
-    key : str
-        "" if there is none.
-    key_name : str
-        Variable of the environment that it was read from; "" if there is none.
-    account : dict
-        Headers that name OpenAI's organization and project, if the environment does, beside ``OPENAI_API_KEY``: to
-        others they are not sent.
-    """
+    """An address and, if there is one, the key for it. Its ``repr`` does not show the key."""
 
     address: str
     query: dict = field(default_factory=dict)
@@ -76,31 +50,7 @@ class Endpoint:
     def of(
         cls, address: str | None = None, environ: Mapping[str, str] | None = None, *, to_ask: bool = True
     ) -> "Endpoint":
-        """Check an address, and find the key for it in the environment.
-
-        ``SENSE7_JUDGE_KEY`` is the first choice, then, for Azure's hosts, the variables that inspect_ai knows
-        (``AZUREAI_OPENAI_API_KEY``, ``AZUREAI_API_KEY``) and ``AZURE_OPENAI_API_KEY``, then ``OPENAI_API_KEY``. All but
-        the first are meant for others: they are not sent unencrypted over a network.
-
-        Parameters
-        ----------
-        address : str, optional
-            Base address, up to and without ``/chat/completions``; OpenAI's if not given.
-        environ : mapping, optional
-            The environment; that of the process if not given.
-        to_ask : bool
-            Whether it is to be asked: without a key it could not be.
-
-        Raises
-        ------
-        UserError
-            If the address is none, holds credentials, or needs a key and there is none.
-
-        Examples
-        --------
-        >>> Endpoint.of("http://localhost:11434/v1/", {})
-        Endpoint(address='http://localhost:11434/v1', query={}, key_name='')
-        """
+        """Check an address, and find the key for it in the environment."""
         address, query = _checked(DEFAULT_ADDRESS if address is None else address)
         environ = os.environ if environ is None else environ
         name, key = _find_key(address, environ)
@@ -144,20 +94,7 @@ class Endpoint:
         return {"Authorization": f"Bearer {self.key}", **self.account}
 
     def without_key(self, text: str) -> str:
-        """Replace the key in a text, plain or encoded, by ``[key]``.
-
-        Recognized are, mixed with plain characters and repeated, escapes of JSON and URL encoding, and of the whole key
-        Base64 (also within other text, or URL-safe). Keys of fewer than 8 characters are placeholders and are left in
-        the text.
-
-        Examples
-        --------
-        >>> endpoint = Endpoint("https://host", key="sk-0123456789")
-        >>> endpoint.without_key("no such key: sk-0123456789")
-        'no such key: [key]'
-        >>> endpoint.without_key("c2stMDEyMzQ1Njc4OQ== or sk%2d0123456789")
-        '[key] or [key]'
-        """
+        """Replace the key in a text, plain or encoded, by ``[key]``."""
         return _pattern_of(self.key).sub("[key]", text) if len(self.key) >= _SHORTEST_SECRET else text
 
 

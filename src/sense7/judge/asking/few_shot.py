@@ -50,23 +50,7 @@ def examples_for(
     order: str = "similar-last",
     seed: int = 0,
 ) -> pd.Series:
-    """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``.
-
-    Parameters
-    ----------
-    study, shots, number, order, seed
-        See :func:`chosen_examples`.
-
-    Returns
-    -------
-    Series of str
-        Called ``examples``; indexed by conversation in the order of sheet Tasks; "" where there is none.
-
-    Raises
-    ------
-    UserError
-        As :func:`chosen_examples`.
-    """
+    """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``."""
     chosen = chosen_examples(study, shots=shots, number=number, order=order, seed=seed)
     said = chats(study)
     chat = dict(zip(said.index, said, strict=True))
@@ -85,62 +69,7 @@ def chosen_examples(
     order: str = "similar-last",
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Choose the examples of every conversation.
-
-    An example is a conversation with ground truth; its level is the label of that (see
-    :func:`sense7.findings.ground_truth.labels`). The similarity of two conversations is the mean of two
-    cosines of TF-IDF, one of what the users said and one of what the assistants said. TF-IDF is fitted to the texts of
-    all conversations, the one to be rated included, and never sees a rating.
-
-    - *adaptive*: of other participants' conversations, by turns the most similar of each level that they have,
-      until there are enough. So the levels are balanced: their numbers differ by at most one unless a level has
-      no more. A conversation that is word for word the one to be rated, or one chosen already, is passed over: where
-      several people rated the same text, its score would be given away.
-    - *personal*: of earlier conversations of the same participant, the most similar, of any level. The
-      official format has no dates. That a participant's conversations stand in sheet Tasks in the order in which they
-      took place is an **assumption**; *earlier* means further up in that sheet. The first has none.
-
-    Of equally similar conversations the first in the file ranks first.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    shots : {"adaptive", "personal"}
-        Whose conversations.
-    number : int
-        Of examples, from 0; fewer where there are not as many.
-    order : {"similar-last", "similar-first", "file", "shuffled"}
-        In which order they are given.
-    seed : int
-        Of the order ``shuffled``; nothing else depends on chance.
-
-    Returns
-    -------
-    DataFrame
-        One row per example, conversations in the order of sheet Tasks, the examples of each in the order given:
-        conversation, example (a conversation), participant (of the example), similarity (0..1;
-        rounded to twelve digits), level (1..5), rank (1: the most similar of those chosen).
-
-    Raises
-    ------
-    UserError
-        If a parameter has no such value.
-
-    Notes
-    -----
-    *Adaptive* holds every conversation against every other, a block at a time: time grows with the square of their
-    number, memory in proportion to it.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> study = s7.load("synthetic")
-    >>> chosen = chosen_examples(study, number=5)
-    >>> first = chosen[chosen["conversation"] == chosen["conversation"].iloc[0]]
-    >>> first["rank"].tolist(), first["level"].nunique()
-    ([5, 4, 3, 2, 1], 4)
-    """
+    """Choose the examples of every conversation."""
     _check(shots, number, order)
     conversations = study.conversations["conversation"]
     people = pd.factorize(study.conversations["participant"])[0]

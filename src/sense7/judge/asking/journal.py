@@ -38,23 +38,7 @@ Answers = dict[tuple[str, int], Answer]
 
 
 def read_journal(path: Path) -> tuple[Answers, int]:
-    """Read the answers of a session.
-
-    An answer stays what it is; of failures the last counts, and none counts beside an answer. A last line without an
-    end was being written when the session was killed: its answer was not yet taken for received.
-
-    Returns
-    -------
-    answers : dict
-        (conversation, run) -> Answer; a failure has an ``error``.
-    length : int
-        Bytes up to the end of the last whole line.
-
-    Raises
-    ------
-    UserError
-        If the journal can't be read, or a whole line is no record.
-    """
+    """Read the answers of a session."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -82,17 +66,7 @@ def _keep(answers: Answers, answer: Answer) -> None:
 
 
 class Journal:
-    """An open journal; see :meth:`open`.
-
-    Attributes
-    ----------
-    answers : dict
-        (conversation, run) -> Answer.
-    written, synced : int
-        How many were appended, and how many of these are known to be on the disk.
-    unlocked : str
-        Why a second session in the folder would not be noticed; "" if it would.
-    """
+    """An open journal; see :meth:`open`."""
 
     def __init__(self, path: Path, answers: Answers, stream):
         self.path, self.answers, self._stream = path, answers, stream
@@ -102,13 +76,7 @@ class Journal:
     @classmethod
     @contextlib.contextmanager
     def open(cls, path: Path) -> Iterator["Journal"]:
-        """Open a journal to add to it; a line that was cut off by a kill is taken away.
-
-        Raises
-        ------
-        UserError
-            If another session has it open, or it can't be read or written.
-        """
+        """Open a journal to add to it; a line that was cut off by a kill is taken away."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             stream = path.open("ab", buffering=0)  # nothing is left that would fail again when it is closed
@@ -138,13 +106,7 @@ class Journal:
         return known is not None and known.error is None
 
     def add(self, answer: Answer) -> None:
-        """Append an answer. When this returns it is on disk, and outlives the process.
-
-        Raises
-        ------
-        UserError
-            If it can't be written.
-        """
+        """Append an answer. When this returns it is on disk, and outlives the process."""
         line = json.dumps(answer.to_dict()).encode() + b"\n"  # ASCII: also half a pair of surrogates has its escape
         length = self._stream.tell()
         try:
@@ -158,13 +120,7 @@ class Journal:
         _keep(self.answers, answer)
 
     def sync(self) -> None:
-        """Wait until what was appended is on the disk, so that it outlives a failure of power too.
-
-        Raises
-        ------
-        UserError
-            If it can't be written.
-        """
+        """Wait until what was appended is on the disk, so that it outlives a failure of power too."""
         written = self.written
         if self.synced < written:
             try:
@@ -185,25 +141,7 @@ class Journal:
 
 
 def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
-    """Refuse a folder in which something else was asked.
-
-    As long as nothing is answered, the data and the parameters of the requests may change: an endpoint that refused one
-    of them is asked again without it in the same folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the session.
-    manifest : mapping
-        What is to be asked.
-    answers : dict
-        Of the session so far, failures included.
-
-    Raises
-    ------
-    UserError
-        If the folder's manifest differs, or is no manifest; it names what differs.
-    """
+    """Refuse a folder in which something else was asked."""
     path = folder / MANIFEST
     try:
         known = json.loads(path.read_text(encoding="utf-8"))["asked"]
@@ -226,24 +164,7 @@ def check_manifest(folder: Path, manifest: Mapping, answers: Answers) -> None:
 
 
 def write_manifest(folder: Path, manifest: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
-    """Write what is asked. If that is there, only the list of conversations and the runs are brought up to date.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the session.
-    manifest, about : mapping
-        What a later session has to ask as well, and what is only good to know.
-    questions : Questions
-        The conversations.
-    runs : int
-        How often each is asked about.
-
-    Raises
-    ------
-    UserError
-        If it can't be written.
-    """
+    """Write what is asked. If that is there, only the list of conversations and the runs are brought up to date."""
     path = folder / MANIFEST
     known = questions.frame[list(_PLANNED)].astype(object)
     planned = {"runs": runs, **known.where(known.notna(), None).to_dict("list")}
@@ -262,26 +183,7 @@ def write_manifest(folder: Path, manifest: Mapping, about: Mapping, questions: Q
 
 
 def with_unfinished_runs(folder: Path, read: list[Predictions]) -> list[Predictions]:
-    """Add the runs of a session whose answers are in the journal and not, or not all, in a prediction file.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the session; any other folder adds nothing.
-    read : list of Predictions
-        The prediction files so far.
-
-    Returns
-    -------
-    list of Predictions
-        A run from the journal stands in for its file, if there is one; runs without an answer are left out.
-
-    Raises
-    ------
-    UserError
-        If the journal or the manifest can't be read, or the session is of an earlier version, which listed no
-        conversations, and nothing else is there.
-    """
+    """Add the runs of a session whose answers are in the journal and not, or not all, in a prediction file."""
     answers, _ = read_journal(folder / JOURNAL)
     if not answers:
         return read
@@ -336,13 +238,7 @@ def _unfinished_run(session: _Session, run: int, own: Mapping[str, Answer], answ
 
 
 def require_same_requests(folder: Path, answers: Answers, questions: Questions, runs: int) -> None:
-    """Refuse answers that belong to no request of this session.
-
-    Raises
-    ------
-    UserError
-        If an answer is to another request, or of a run or conversation that isn't asked for now.
-    """
+    """Refuse answers that belong to no request of this session."""
     known = set(questions.conversations)
     for conversation, run in answers:
         if run > runs or conversation not in known:

@@ -51,26 +51,7 @@ def log_path(plan: Plan, run: int) -> Path:
 def write_log(
     plan: Plan, run: int, answers: Mapping[str, Answer], predictions: pd.DataFrame, *, lacking: str = NOT_ASKED
 ) -> Path:
-    """Write one run as a log of inspect_ai's, whole or not at all.
-
-    Parameters
-    ----------
-    plan : Plan
-        What was asked. Samples are its conversations; if a name can't name a part of a log, all go by their number.
-    run : int
-        The samples' epoch.
-    answers : mapping
-        Conversation -> Answer.
-    predictions : DataFrame
-        The same run, as its prediction file holds it: the viewer sorts and filters runs by their metrics.
-    lacking : str
-        Why a conversation has no answer.
-
-    Raises
-    ------
-    UserError
-        If it can't be written.
-    """
+    """Write one run as a log of inspect_ai's, whole or not at all."""
     frame = plan.questions.frame
     named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
     summaries, used = [], Counter()
@@ -194,25 +175,7 @@ def _summary(sample: dict) -> dict:
 
 
 def bundle_logs(folder: str | Path, target: str | Path) -> Path:
-    """Make a static site of a session's logs: inspect_ai's viewer, which needs no server program.
-
-    Parameters
-    ----------
-    folder : path
-        Of the session.
-    target : path
-        Folder of the site; what is there is replaced.
-
-    Returns
-    -------
-    Path
-        Its front page. To look at it, serve the folder: ``python -m http.server --directory TARGET``.
-
-    Raises
-    ------
-    UserError
-        If there are no logs, or the extra ``judge`` is not installed.
-    """
+    """Make a static site of a session's logs: inspect_ai's viewer, which needs no server program."""
     require_extra("inspect_ai", "The viewer of a judge's logs")
     logs, target = Path(folder) / LOGS, Path(target)
     paths = sorted(logs.glob("*.eval"))
@@ -232,11 +195,7 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[str]:
-    """Keep inspect_ai to what it is here for; give a folder for its scratch files.
-
-    Its settings in the environment could send telemetry, replace keys, or print local variables; a file .env
-    would add to them. It also replaces the hook for uncaught errors.
-    """
+    """Keep inspect_ai to what it is here for; give a folder for its scratch files."""
     before, hook = dict(os.environ), sys.excepthook
     with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
         try:

@@ -10,25 +10,7 @@ __all__ = ["Pace"]
 
 
 class Pace:
-    """The turns of a session's requests.
-
-    An endpoint that answers 429 and does not say how long to wait gets half as many requests at once. A request that
-    was sent before that cut does not cut again. After as many answers as there are requests at once, one more is sent.
-
-    Attributes
-    ----------
-    limit : int
-        Requests at once, for now.
-
-    Parameters
-    ----------
-    at_once : int
-        Requests at once, at the most.
-    per_minute : int or None
-        Requests that may begin in a minute, evenly spaced; None if that is not limited.
-    say : callable
-        Called with one line when the limit changes.
-    """
+    """The turns of a session's requests."""
 
     def __init__(self, at_once: int, per_minute: int | None, say: Callable[[str], None]):
         self.limit = self._most = at_once

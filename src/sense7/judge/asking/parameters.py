@@ -66,28 +66,7 @@ _TABLE = Path(__file__).with_name("parameters_by_model.json")
 
 
 def parse_parameters(texts: Sequence[str]) -> dict:
-    """Read parameters that were given as ``NAME=JSON``.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        One each.
-
-    Returns
-    -------
-    dict
-        Name -> value.
-
-    Raises
-    ------
-    UserError
-        If one has no name or no JSON, is given twice, or is no free parameter.
-
-    Examples
-    --------
-    >>> parse_parameters(["max_completion_tokens=3000", 'reasoning_effort="low"'])
-    {'max_completion_tokens': 3000, 'reasoning_effort': 'low'}
-    """
+    """Read parameters that were given as ``NAME=JSON``."""
     found: dict = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -113,20 +92,7 @@ def parse_parameters(texts: Sequence[str]) -> dict:
 
 
 def by_model(model: str) -> Mapping:
-    """Return the entry of the table for a model: ``omit``, ``set`` and ``why``; all empty if there is none.
-
-    Parameters
-    ----------
-    model : str
-        As the endpoint knows it; what stands before its last slash is not compared.
-
-    Examples
-    --------
-    >>> by_model("openai/o3-mini")["set"]
-    {'max_completion_tokens': 10000, 'reasoning_effort': 'medium'}
-    >>> by_model("gpt-4o")["omit"]
-    []
-    """
+    """Return the entry of the table for a model: ``omit``, ``set`` and ``why``; all empty if there is none."""
     name = model.strip().rpartition("/")[2].casefold()
     for entry in _table():
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]):
@@ -142,37 +108,7 @@ def _table() -> list[dict]:
 def request_parameters(
     model: str, *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
 ) -> dict:
-    """Return the parameters of every request of a session.
-
-    They are the authors' (``REQUEST``), changed as the model needs it, then what the session itself needs, then
-    what the user gave, less what the user omitted. Of the two names of the limit of tokens one is sent.
-
-    Parameters
-    ----------
-    model : str
-        As the endpoint knows it.
-    omit : collection of str
-        Parameters that are left out.
-    param : mapping, optional
-        Parameters that are set or added.
-    needed : mapping, optional
-        What the session needs: ``response_format``.
-
-    Returns
-    -------
-    dict
-        Name -> JSON value.
-
-    Raises
-    ------
-    UserError
-        If a parameter is omitted and given, or omitted and not known, or no limit of tokens is left.
-
-    Examples
-    --------
-    >>> request_parameters("judge", omit=["presence_penalty"], param={"max_completion_tokens": 500})
-    {'temperature': 0.0, 'top_p': 1.0, 'frequency_penalty': 0.0, 'max_completion_tokens': 500}
-    """
+    """Return the parameters of every request of a session."""
     param, entry = dict(param or {}), by_model(model)
     replaced = set(TOKEN_LIMITS) if param.keys() & set(TOKEN_LIMITS) else set()
     known = {name: value for name, value in REQUEST.items() if name not in entry["omit"]}
@@ -194,19 +130,7 @@ def request_parameters(
 
 @dataclass(frozen=True)
 class Refusal:
-    """What an endpoint refused a request for.
-
-    Attributes
-    ----------
-    name : str
-        Parameter; "" if none is named.
-    remedy : str
-        What to do, for that parameter.
-    too_long : bool
-        Whether the prompt is longer than the context of the model.
-    one_prompt : bool
-        Whether it concerns this prompt alone: a shorter one may pass.
-    """
+    """What an endpoint refused a request for."""
 
     name: str = ""
     remedy: str = ""
@@ -215,29 +139,7 @@ class Refusal:
 
 
 def refusal_of(problem, parameters: Mapping, model: str = "") -> Refusal:
-    """Return what an endpoint refused, by the body of its answer: a name, a value, or a prompt that is too long.
-
-    Parameters
-    ----------
-    problem : object
-        What the body says of the failure: an object with ``message`` and perhaps ``param``, or a text.
-    parameters : mapping
-        Those of the request.
-    model : str
-        As the endpoint knows it.
-
-    Examples
-    --------
-    >>> said = {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "param": None}
-    >>> refusal_of(said, {"temperature": 0, "max_tokens": 9}).remedy
-    'Give --param max_completion_tokens=9'
-    >>> refusal_of("max_tokens must be at most 2048", {"max_tokens": 3000}).remedy
-    'Give --param max_tokens=2048'
-    >>> refusal_of("Model grok-4 does not support parameter presencePenalty.", {"presence_penalty": 0}).remedy
-    'Give --omit presence_penalty'
-    >>> refusal_of("This model's maximum context length is 4096 tokens.", {"max_tokens": 3000}).too_long
-    True
-    """
+    """Return what an endpoint refused, by the body of its answer: a name, a value, or a prompt that is too long."""
     said = problem if isinstance(problem, str) else json.dumps(_words(problem), ensure_ascii=False)
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
     room = _room(said)
@@ -318,13 +220,7 @@ def _words(problem) -> object:
 
 
 def describe_parameters(model: str, parameters: Mapping) -> list[str]:
-    """Say in a line how the parameters of a request differ from the authors'; no line if they don't.
-
-    Examples
-    --------
-    >>> describe_parameters("judge", {**REQUEST, "seed": 1})
-    ["parameters     the authors', with seed=1"]
-    """
+    """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
     gone = [name for name in REQUEST if name not in parameters]
     new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if _differs(name, value)]
     said = [f"without {', '.join(gone)}" if gone else "", f"with {', '.join(new)}" if new else ""]
@@ -339,13 +235,7 @@ def _differs(name: str, value) -> bool:
 
 
 def token_limit(parameters: Mapping) -> int:
-    """Return the limit of a reply's tokens.
-
-    Examples
-    --------
-    >>> token_limit({"max_completion_tokens": 500})
-    500
-    """
+    """Return the limit of a reply's tokens."""
     return max(parameters[name] for name in TOKEN_LIMITS if name in parameters)
 
 

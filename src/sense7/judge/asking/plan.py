@@ -25,39 +25,7 @@ __all__ = ["Plan", "plan_session"]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A session that could begin; nothing is sent or written yet. Made by :func:`plan_session`.
-
-    Attributes
-    ----------
-    questions : Questions
-        What is asked of each conversation.
-    endpoint : Endpoint
-        Who is asked.
-    folder : Path
-        Where answers, logs and prediction files go.
-    runs : int
-        How often each conversation is asked about.
-    estimate : CostEstimate
-        What is still to be asked.
-    concurrency : int
-        Requests at once.
-    timeout : float
-        Seconds that a call may take in all its attempts together, without the waits between them.
-    retries : int
-        Further attempts of a call whose failure may pass.
-    backoff : float
-        Seconds before the first of them; doubled each time, up to ``LONGEST_BACKOFF``.
-    give_up_after : int
-        Replies in a row without a score, failures included, after which no more are sent.
-    policy : str
-        Which reading of a reply prediction files hold.
-    per_minute : int or None
-        Requests that may begin in a minute; None if that is not limited.
-    context : int or None
-        Tokens of the model's context; None if the endpoint is to be asked.
-    manifest, about : dict
-        What a later session in this folder has to ask as well, and what is only good to know.
-    """
+    """A session that could begin; nothing is sent or written yet. Made by :func:`plan_session`."""
 
     questions: Questions
     endpoint: Endpoint
@@ -104,45 +72,7 @@ def plan_session(
     per_minute: int | None = None,
     context: int | None = None,
 ) -> Plan:
-    """Plan of a session, after every check that is possible before anything is sent.
-
-    Parameters
-    ----------
-    study : Study
-        The conversations.
-    model : str
-        As the endpoint knows it.
-    endpoint : Endpoint
-        Who is asked.
-    folder : path
-        Where everything goes. A folder with a session that asked the same resumes it: what was answered is not asked
-        again, failures are; more runs or a greater limit add to it.
-    runs : int
-        How often each conversation is asked about: each run is asked again, at temperature 0 too.
-    prompt : Prompt, optional
-        The companion's own if not given.
-    shots, limit, omit, param
-        See :func:`sense7.judge.asking.questions.questions_for`.
-    prices : Prices, optional
-        For the cost; nothing is guessed.
-    policy : {"strict", "authors"}
-        Which reading of a reply IS_EMPATHY holds.
-    unit, rating : str
-        What is rated, and on what; see :func:`sense7.judge.asking.questions.questions_for`.
-    concurrency, timeout, retries, backoff, give_up_after, per_minute, context
-        See :class:`Plan`.
-
-    Returns
-    -------
-    Plan
-        For :func:`sense7.judge.asking.run.carry_out`.
-
-    Raises
-    ------
-    UserError
-        If something can't be as it was asked for, or the folder holds a session that asked something else, or files
-        that are not this session's.
-    """
+    """Plan of a session, after every check that is possible before anything is sent."""
     folder = Path(folder)
     check_policy(policy)
     _require_numbers(

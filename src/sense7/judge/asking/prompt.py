@@ -38,48 +38,19 @@ BUNDLED = Path(__file__).parent / "prompts"
 
 @dataclass(frozen=True)
 class Prompt:
-    """The text of the user message, with places for the conversation and for rated examples.
-
-    Attributes
-    ----------
-    name : str
-        Names prediction files.
-    text : str
-        With ``{chat}``, and ``~~EXAMPLES~~`` where it can take examples.
-    """
+    """The text of the user message, with places for the conversation and for rated examples."""
 
     name: str
     text: str
 
     @classmethod
     def bundled(cls) -> "Prompt":
-        """Return the companion's own prompt. It is not the authors', whose text is not known here.
-
-        Examples
-        --------
-        >>> prompt = Prompt.bundled()
-        >>> prompt.name, prompt.takes_examples
-        ('empathy', True)
-        """
+        """Return the companion's own prompt. It is not the authors', whose text is not known here."""
         return cls.read(BUNDLED / "empathy.txt")
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":
-        """Read a prompt from a text file in UTF-8; it is named after the file.
-
-        A byte order mark is dropped, and line ends become line feeds, so that the same prompt saved by
-        another editor has the same hash.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Raises
-        ------
-        UserError
-            If there is no such file, it can't be read, has more than a megabyte, is not UTF-8, or has no ``{chat}``.
-        """
+        """Read a prompt from a text file in UTF-8; it is named after the file."""
         path = Path(path)
         if path.exists() and not path.is_file():  # a pipe might never end
             raise UserError(f"{path}: this is no ordinary file. Give the path of a prompt's text file.")
@@ -113,31 +84,7 @@ class Prompt:
         return EXAMPLES in self.text
 
     def fill(self, chat: str, examples: str = "") -> str:
-        """Put a conversation and examples into their places.
-
-        Every ``{chat}`` is replaced by the conversation and every ``~~EXAMPLES~~`` by the examples, by
-        nothing if there are none. The authors replace one after the other, so that a conversation in which
-        somebody wrote ``~~EXAMPLES~~`` is itself changed. Here both are replaced in one pass over the
-        prompt: what stands in the data never is a placeholder. The two ways give the same text whenever the data
-        hold no placeholder.
-
-        Parameters
-        ----------
-        chat : str
-            As :func:`sense7.judge.chat.chat_json` gives it.
-        examples : str
-            Rated examples as text.
-
-        Raises
-        ------
-        UserError
-            If there are examples and the prompt has no place for them.
-
-        Examples
-        --------
-        >>> Prompt("brief", "Rate {chat}.~~EXAMPLES~~").fill("[~~EXAMPLES~~]", " Such as {chat}")
-        'Rate [~~EXAMPLES~~]. Such as {chat}'
-        """
+        """Put a conversation and examples into their places."""
         if examples and not self.takes_examples:
             raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write {EXAMPLES} where examples are to stand.")
         values = {CHAT: chat, EXAMPLES: examples}

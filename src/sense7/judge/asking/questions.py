@@ -23,19 +23,7 @@ SHOTS = ("zero", "adaptive", "personal")
 
 @dataclass(frozen=True)
 class Shots:
-    """Which rated examples a prompt holds; see :func:`sense7.judge.asking.few_shot.chosen_examples`.
-
-    Attributes
-    ----------
-    kind : {"zero", "adaptive", "personal"}
-        Whose conversations; ``zero``: no examples.
-    number : int
-        Of examples.
-    order : str
-        In which order they stand.
-    seed : int
-        Of the order ``shuffled``.
-    """
+    """Which rated examples a prompt holds; see :func:`sense7.judge.asking.few_shot.chosen_examples`."""
 
     kind: str = "zero"
     number: int = 5
@@ -43,13 +31,7 @@ class Shots:
     seed: int = 0
 
     def to_dict(self) -> dict:
-        """Give what makes a difference, as JSON values.
-
-        Examples
-        --------
-        >>> Shots(seed=3).to_dict(), Shots("adaptive", seed=3).to_dict()
-        ({'kind': 'zero'}, {'kind': 'adaptive', 'number': 5, 'order': 'similar-last'})
-        """
+        """Give what makes a difference, as JSON values."""
         if self.kind == "zero":
             return {"kind": "zero"}
         known = {"kind": self.kind, "number": self.number, "order": self.order}
@@ -58,26 +40,7 @@ class Shots:
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The requests of one run: every conversation once.
-
-    Attributes
-    ----------
-    model : str
-        As the endpoint knows it.
-    prompt : Prompt
-        The template.
-    shots : Shots
-        Which examples were put in.
-    frame : DataFrame
-        One row per conversation or turn, see :func:`sense7.judge.asking.units.asked_units`. Besides: ground_truth
-        (1..5; NaN if it has none), prompt (the user message), request_sha256 (of the body).
-    sha256 : str
-        Of all requests of the study, also of those beyond a limit.
-    ratings : tuple of str
-        Ratings that a reply has to hold as JSON; () where it states a score by the authors' convention.
-    parameters : dict
-        Of every request, see :func:`sense7.judge.asking.parameters.request_parameters`.
-    """
+    """The requests of one run: every conversation once."""
 
     model: str
     prompt: Prompt
@@ -111,14 +74,7 @@ class Questions:
 
 
 def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
-    """Return a request as the authors send it: nothing is added to it, and nothing left out by default.
-
-    Examples
-    --------
-    >>> body = request_body("gpt-4o", "Rate this.")
-    >>> [message["role"] for message in body.pop("messages")], list(body)
-    (['system', 'user'], ['model', 'temperature', 'top_p', 'max_tokens', 'presence_penalty', 'frequency_penalty'])
-    """
+    """Return a request as the authors send it: nothing is added to it, and nothing left out by default."""
     messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
     return {"model": model, "messages": messages, **parameters}
 
@@ -141,36 +97,7 @@ def questions_for(
     unit: str = "conversation",
     rating: str = "overall",
 ) -> Questions:
-    """Put every conversation, and the examples chosen for it, into the prompt.
-
-    Parameters
-    ----------
-    study : Study
-        The data. Examples are chosen from all of it, also under a limit.
-    prompt : Prompt
-        The template.
-    model : str
-        As the endpoint knows it.
-    shots : Shots, optional
-        Which examples; none if not given.
-    limit : int, optional
-        How many conversations, the first of sheet Tasks; all if not given.
-    omit, param, needed : collection of str, mapping, mapping
-        See :func:`sense7.judge.asking.parameters.request_parameters`.
-    unit, rating : str
-        What is rated, and on what (``UNITS`` and ``RATINGS`` of :mod:`sense7.judge.ratings`). A conversation's overall
-        rating is asked for as the authors do; anything else as JSON, with a schema.
-
-    Returns
-    -------
-    Questions
-        A conversation without messages is asked about too: its chat is ``[]``.
-
-    Raises
-    ------
-    UserError
-        If the model has no name, there is no such kind of shots or parameter, or the prompt has no place for examples.
-    """
+    """Put every conversation, and the examples chosen for it, into the prompt."""
     standard = (unit, rating) == ("conversation", "overall")
     names = ratings_of(rating)
     if not standard:

@@ -30,21 +30,7 @@ _MEANING = {"overall": "how empathic it is, all in all"} | {
 
 
 def prompt_for_ratings(unit: str, rating: str) -> Prompt:
-    """Return the prompt that asks for ratings as JSON, called ``<rating>_<unit>``.
-
-    Parameters
-    ----------
-    unit : {"conversation", "turn"}
-        What is rated.
-    rating : str
-        overall, a dimension, or all.
-
-    Examples
-    --------
-    >>> prompt = prompt_for_ratings("turn", "Interest")
-    >>> prompt.name, "- Interest: it is curious about" in prompt.text
-    ('Interest_turn', True)
-    """
+    """Return the prompt that asks for ratings as JSON, called ``<rating>_<unit>``."""
     names = ratings_of(rating)
     may_not_apply = set(names) - {"overall"}
     parts = {

@@ -26,29 +26,7 @@ __all__ = ["Outcome", "carry_out"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a session came to.
-
-    Attributes
-    ----------
-    paths : list of Path
-        Prediction files, one a run.
-    statuses : Counter
-        Of all conversations in all runs.
-    tally : Tally
-        Of the calls of this session.
-    remarks : list of str
-        What could not be written as it was.
-    stopped : str
-        Why no more calls were sent, and how many were; "" if all were.
-    doubtful : int
-        Doubtful readings, see :class:`sense7.judge.reply.Reply`.
-    without_score : list of str
-        A line for each run of which no reply could be used.
-    final : bool
-        Whether the same command would be stopped again.
-    cut : list of str
-        Why prompts did not fit the model's context, one each.
-    """
+    """What a session came to."""
 
     paths: list[Path]
     statuses: Counter
@@ -67,33 +45,7 @@ def carry_out(
     progress: Callable[[Tally], None] = lambda tally: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
-    """Send what is not answered yet, and write one prediction file for each run.
-
-    If the session ends early, the answers received so far are in the folder: the same plan, made again, asks only
-    for the rest. A call that fails for good has the status api_error, with its reason. Replies that cannot be used end
-    the session only if there are ``give_up_after`` of them in a row.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to ask.
-    progress : callable
-        Called after every call.
-    say : callable
-        Called with one line when a wait of more than a few seconds begins.
-
-    Returns
-    -------
-    Outcome
-        Every conversation has its row in every file.
-
-    Raises
-    ------
-    UserError
-        If the folder can't be written, another session is at work in it, or the extra ``judge`` is not installed.
-    KeyboardInterrupt
-        If the user ends it.
-    """
+    """Send what is not answered yet, and write one prediction file for each run."""
     require_extra("aiohttp", "Asking a judge")
     with Journal.open(plan.folder / JOURNAL) as journal:
         if journal.unlocked:

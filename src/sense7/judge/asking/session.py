@@ -48,23 +48,7 @@ HEAD_START = 10.0
 
 @dataclass
 class Tally:
-    """How far a session is.
-
-    Attributes
-    ----------
-    total : int
-        Calls of this session.
-    statuses : Counter
-        What became of those that are over, by status.
-    input_tokens, output_tokens : int
-        As the endpoint counted them.
-    uncounted : int
-        Answers without counts of tokens.
-    cost : float or None
-        Of these tokens; None if prices are not known.
-    seconds : float
-        Since the first call.
-    """
+    """How far a session is."""
 
     total: int
     statuses: Counter = field(default_factory=Counter)
@@ -112,15 +96,7 @@ class _Call:
 
 
 class _Waits:
-    """Says at once when the user has to wait: before a further attempt, or for requests that bring no reply.
-
-    Parameters
-    ----------
-    say : callable
-        Called with one line.
-    timeout : float
-        Seconds after which a call without a reply is given up.
-    """
+    """Says at once when the user has to wait: before a further attempt, or for requests that bring no reply."""
 
     def __init__(self, say: Callable[[str], None], timeout: float):
         self._say, self._timeout = say, timeout
@@ -180,21 +156,7 @@ class _Waits:
 
 
 class Session:
-    """The calls of a plan that are not answered yet.
-
-    Attributes
-    ----------
-    pending : list of (str, int)
-        Conversation and run of each, run by run.
-    tally : Tally
-        How far it is.
-    sent : int
-        Calls of which a request was sent.
-    stopped : str
-        Why no more are sent; "" if all were.
-    final : bool
-        Whether the same command would be stopped again.
-    """
+    """The calls of a plan that are not answered yet."""
 
     def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
         self.plan, self.journal, self.progress = plan, journal, progress
@@ -220,15 +182,7 @@ class Session:
         self._has_answered = any(answer.error is None for answer in journal.answers.values())
 
     def run(self) -> None:
-        """Send them.
-
-        Raises
-        ------
-        UserError
-            If an answer can't be kept.
-        KeyboardInterrupt
-            If the user ends it.
-        """
+        """Send them."""
         try:
             with self._sigterm_after_the_loop():
                 asyncio.run(self._send_all())
@@ -239,10 +193,7 @@ class Session:
 
     @contextlib.contextmanager
     def _sigterm_after_the_loop(self) -> Iterator[None]:
-        """Let SIGTERM call off what is under way, and call its handler, if it has one, when the event loop has ended.
-
-        The handler may raise an exception, which in the middle of the loop's own work could leave it waiting forever.
-        """
+        """Let SIGTERM call off what is under way."""
         handler = signal.getsignal(signal.SIGTERM)
         if not callable(handler) or threading.current_thread() is not threading.main_thread():
             yield
@@ -440,10 +391,7 @@ def _why_final(failed: Unanswered) -> str:
 
 
 def _wait(failed: Unanswered, backoff: float, call: _Call) -> float:
-    """Seconds before the next attempt: what the endpoint asks for, or twice as long each time.
-
-    Calls that failed together do not come back together: each waits for its own part of the time.
-    """
+    """Seconds before the next attempt: what the endpoint asks for, or twice as long each time."""
     named = f"{call.conversation} {call.run} {call.attempts}"
     share = zlib.crc32(named.encode("utf-8", "replace")) / 2**32
     if failed.wait is not None:

@@ -19,39 +19,7 @@ __all__ = ["asked_units"]
 
 
 def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)) -> pd.DataFrame:
-    """Return every unit, what was said up to its end, and the person's ratings of it.
-
-    Of a conversation, the person's rating is the mean over its rated turns; it is *not applicable* where no turn is
-    rated and at least one answer declines to rate.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    unit : {"conversation", "turn"}
-        A turn is a message of the assistant's; it is called ``NAME.turnN``.
-    names : sequence of str
-        Ratings.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit in the order of sheet Tasks: conversation (the unit's name), participant, source (the
-        conversation), turn (NaN for a whole one), chat, ground_truth (the authors' for a conversation; NaN for a turn),
-        ``person_<rating>``.
-
-    Raises
-    ------
-    UserError
-        If there is no such unit, or no turn.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> turns = asked_units(s7.load("synthetic"), "turn", ["Interest"])
-    >>> turns["conversation"].iloc[1], turns["person_Interest"].iloc[:2].tolist()
-    ('T0001.turn2', [4.0, 4.0])
-    """
+    """Return every unit, what was said up to its end, and the person's ratings of it."""
     require_unit(unit)
     frame = _conversations(study) if unit == "conversation" else _turns(study)
     for name in names:

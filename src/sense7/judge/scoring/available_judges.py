@@ -92,15 +92,7 @@ _NOTHING = pd.DataFrame(
 
 
 class Judges(dict[str, dict[str, pd.DataFrame]]):
-    """Judge -> run -> predictions, and what was noted when they were read.
-
-    Attributes
-    ----------
-    notes : dict of str
-        Name of a file -> what has to be known of it: why it was left out, or how it was read.
-    simulated : dict of list
-        Name of each simulated judge -> what the sheet of each of its runs says of its making, None without one.
-    """
+    """Judge -> run -> predictions, and what was noted when they were read."""
 
     def __init__(
         self,
@@ -254,43 +246,14 @@ def compare(
 
 
 def by_judge(compared: Mapping[str, OverRuns], metric: str) -> pd.DataFrame:
-    """One metric of every judge, mean over runs: one row per judge; no row if there is none.
-
-    Examples
-    --------
-    >>> by_judge({}, "accuracy").empty
-    True
-    """
+    """One metric of every judge, mean over runs: one row per judge; no row if there is none."""
     rows = {judge: runs.mean.loc[metric].to_dict() for judge, runs in compared.items()}
     return estimate_table(rows, "judge")
 
 
 @dataclass(frozen=True, eq=False)
 class Detail:
-    """Every table about one judge.
-
-    Attributes
-    ----------
-    judge : str
-        Its name; "" if there is none, and then all tables hold the reason.
-    mean, spread : DataFrame
-        Mean over runs with the interval over participants, and standard deviation over runs.
-    authors : DataFrame
-        As ``mean``, with 3 for every unusable reply, as the authors count it.
-    coverage, bounds : DataFrame
-        Of all runs together; see :func:`sense7.judge.scoring.metrics.coverage` and
-        :func:`sense7.judge.scoring.metrics.missing_bounds`.
-    confusion, calibration, stability : DataFrame
-        Of all runs; see the functions of these names in :mod:`sense7.judge.scoring.metrics`.
-    level_and_length : DataFrame
-        Mean over runs; see :func:`sense7.judge.scoring.metrics.level_and_length`.
-    recognition : DataFrame
-        Mean over runs, a row for each level; see :func:`sense7.judge.scoring.metrics.recognition`.
-    frequent_levels : int
-        Levels of the ground truth that conversations of enough participants have; see :func:`levels_are_comparable`.
-    simulated : bool
-        Whether it is a simulated judge; then the method of every value begins with these words.
-    """
+    """Every table about one judge."""
 
     judge: str
     mean: pd.DataFrame

@@ -68,21 +68,7 @@ _MOST_DENSE = 10_000_000  # numbers in a table of features, or of scalar product
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """Predictions of one baseline.
-
-    Attributes
-    ----------
-    name : str
-        One of ``BASELINES``.
-    method : str
-        How it predicts.
-    predictions : DataFrame
-        One row per conversation with ground truth, in the order of sheet Tasks: conversation, participant,
-        ground_truth, score, ``above``. The last is the score minus what is predicted without any feature (mean, or most
-        frequent label, of what was learned from); by it conversations are ordered. Empty if there is none.
-    reason : str
-        Why there are no predictions; "" if there are.
-    """
+    """Predictions of one baseline."""
 
     name: str
     method: str
@@ -357,14 +343,7 @@ _Solver = Callable[[int | None, Sequence[float]], tuple[np.ndarray, np.ndarray]]
 
 
 def _solver(features, train: np.ndarray, truth: np.ndarray, inner: Sequence[tuple[np.ndarray, np.ndarray]]) -> _Solver:
-    """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work.
-
-    Learned from are the rows ``train`` of the features; ``truth`` and the inner folds are of these.
-
-    Iterations go over all rows, and the more rows there are, the more iterations it takes; scalar products of rows are
-    shared by all folds. Where there are many more rows than features, the cross products of each fold are summed once:
-    the others of an inner fold are all but its own.
-    """
+    """Ridge regressions of the inner folds and of all of them, from rows, or from sums where that is less work."""
     rows, columns = len(train), features.shape[1]
     tall = _TALL if sparse.issparse(features) or columns < _FEW else 2 if columns > _MANY else 1
     if columns * tall >= rows or columns > _MOST_SUMMED:
@@ -399,24 +378,7 @@ def _solver(features, train: np.ndarray, truth: np.ndarray, inner: Sequence[tupl
 
 
 def _by_iterations(product: Callable, truth: np.ndarray, alphas: np.ndarray) -> np.ndarray:
-    r"""Dual weights of ridge regression for each penalty: :math:`(K + \alpha I)^{-1} (y - \bar y)`.
-
-    Conjugate gradients for all penalties at once: they differ by a multiple of the identity, so that the residuals of
-    all are multiples of those of the least penalty (Jegerlehner, 1996, arXiv:hep-lat/9612014).
-
-    Parameters
-    ----------
-    product : callable
-        Product of all scalar products of two rows and a vector; K are those of centred rows.
-    truth : array, shape (rows,)
-        What is learned.
-    alphas : array, shape (penalties,)
-        The penalties.
-
-    Returns
-    -------
-    array, shape (rows, penalties)
-    """
+    r"""Dual weights of ridge regression for each penalty: :math:`(K + \alpha I)^{-1} (y - \bar y)`."""
     least = alphas.min()
     rest = truth - truth.mean()
     step, steps = rest, np.repeat(rest[:, None], len(alphas), axis=1)

@@ -16,8 +16,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.available_judges import ABSENT
@@ -46,13 +45,7 @@ _ABOUT = "mean error (score minus ground truth, mean over runs) minus that of al
 
 
 def family_of(name: str) -> str:
-    """Return the maker of the language model that a name names; "" if it is not known or the name holds several.
-
-    Examples
-    --------
-    >>> family_of("gpt-4o + empathy prompt"), family_of("meta/Llama-3.1-8b"), family_of("model-a"), family_of("o3-mini")
-    ('OpenAI', 'Meta', '', 'OpenAI')
-    """
+    """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
     found = [maker for maker, words in _FAMILIES.items() if re.search(rf"(?<![a-z])(?:{words})(?![a-z])", text)]
     if not found and _OPENAI_SHORT.search(text):
@@ -61,23 +54,7 @@ def family_of(name: str) -> str:
 
 
 def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the group of each conversation by each factor, and why a factor has none.
-
-    Parameters
-    ----------
-    study : Study
-        The data set that was judged.
-    judge_model : str
-        Name of the judge's model, for its family.
-
-    Returns
-    -------
-    groups : DataFrame
-        One row per conversation, indexed by it; one column per factor: condition, model family (own or other). Missing
-        where not known.
-    reasons : dict of str
-        Factor -> why it distinguishes nothing here.
-    """
+    """Return the group of each conversation by each factor, and why a factor has none."""
     conditions = study.conversations.set_index("conversation")["condition"]
     family, why_no_family = _families(conditions, judge_model)
     groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)

@@ -73,41 +73,7 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def calibrated(frame: pd.DataFrame, mapping: str = "isotonic") -> np.ndarray:
-    r"""Scores mapped to the scale of the ratings, participants held out.
-
-    *isotonic*: the least-squares function of the score that never falls; beyond the scores it was learned from, its
-    value at the nearest one. *ordinal*: :math:`\sum_k k\,P(y = k)` under
-    :math:`\log\frac{P(y \le k)}{P(y > k)} = \theta_k - \beta s` with y the label of the rating and s the score.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        participant, ground_truth and score (NaN: none). Rows without ground truth are mapped and never learned from.
-    mapping : str
-        One of ``MAPPINGS``.
-
-    Returns
-    -------
-    array, shape (rows,)
-        NaN where there is no score.
-
-    Raises
-    ------
-    UserError
-        If there is no such mapping, or too little to learn it from.
-
-    Notes
-    -----
-    Folds of participants are those of scikit-learn's GroupKFold: no chance is in them.
-
-    Examples
-    --------
-    >>> people = np.repeat([f"P{n}" for n in range(10)], 4)
-    >>> frame = pd.DataFrame({"participant": people, "score": np.tile([1.0, 2, 4, 5], 10)})
-    >>> frame["ground_truth"] = frame["score"] / 2 + 2
-    >>> calibrated(frame)[:4].tolist()
-    [2.5, 3.0, 4.0, 4.5]
-    """
+    """Scores mapped to the scale of the ratings, participants held out."""
     if mapping not in MAPPINGS:
         raise UserError(f"{mapping!r} is no mapping of scores. Choose one of {', '.join(MAPPINGS)}.")
     learn = _isotonic if mapping == "isotonic" else _ordinal
@@ -154,18 +120,7 @@ def _ordinal(score: np.ndarray, truth: np.ndarray, people: np.ndarray) -> Callab
 
 
 def with_calibrated(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Predictions as given and by every mapping that can be learned; without ground truth, rows stay as they are.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As for :func:`calibrated`.
-
-    Returns
-    -------
-    dict
-        "as given" and mapping -> predictions with the mapped score.
-    """
+    """Predictions as given and by every mapping that can be learned; without ground truth, rows stay as they are."""
     found = {AS_GIVEN: frame}
     for mapping in MAPPINGS:
         try:

@@ -33,20 +33,7 @@ _FEW = "one run of one judge is no jury"
 
 @dataclass(frozen=True, eq=False)
 class EditionComparison:
-    """What :func:`compare_edition` computed.
-
-    Attributes
-    ----------
-    judge : str
-        The one that is compared with all others; "" if there is none.
-    reason : str
-        Why there is no comparison; "" if there is one.
-    comparison : JudgeComparison or None
-    counts : DataFrame
-        Table of estimates with keys: conversations that are compared, and outcomes by Spearman correlation.
-    differences : dict of DataFrame
-        Metric -> table of estimates, the judge minus each other one, with p, p_holm and keys that end with the name.
-    """
+    """What :func:`compare_edition` computed."""
 
     judge: str
     reason: str

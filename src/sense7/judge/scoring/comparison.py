@@ -19,8 +19,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, SHARE, OverRuns, over_runs
 from sense7.terminal import count_of
@@ -44,25 +43,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class JudgeComparison:
-    """What :func:`compare_judges` computed.
-
-    Attributes
-    ----------
-    judges : dict of OverRuns
-        Judge -> its metrics over its runs, on the shared conversations.
-    differences : dict of DataFrame
-        Metric -> table of estimates with one row per pair (``FIRST minus SECOND``), and the columns first, second, p
-        and p_holm. ``coverage`` is over all conversations, every other metric over the shared ones.
-    left_out : DataFrame
-        One row per judge: runs, scored (conversations with ground truth and a usable score in every run), shared,
-        left_out (scored, but not by all others), lacking (with ground truth, and without a usable score in some run).
-    coverage : DataFrame
-        Table of estimates: share of the replies with a usable score, over the conversations of all judges.
-    people : Series
-        Participant of each shared conversation, indexed by conversation; missing where no file says.
-    conversations : int
-        With ground truth, in the predictions of any judge.
-    """
+    """What :func:`compare_judges` computed."""
 
     judges: dict[str, OverRuns]
     differences: dict[str, pd.DataFrame]
@@ -83,10 +64,7 @@ class JudgeComparison:
         return estimate_table({name: runs.mean.loc[metric].to_dict() for name, runs in self.judges.items()}, "judge")
 
     def against(self, judge: str, metric: str) -> pd.DataFrame:
-        """One metric of ``judge`` minus that of every other, as a table of estimates by the other one.
-
-        P values are those of the whole family of pairs.
-        """
+        """One metric of ``judge`` minus that of every other, as a table of estimates by the other one."""
         table = self.differences[metric]
         first, second = table[table["first"] == judge], table[table["second"] == judge]
         turned = second.assign(estimate=-second["estimate"], low=-second["high"], high=-second["low"])
@@ -95,11 +73,7 @@ class JudgeComparison:
 
 
 def pair_name(first: str, second: str) -> str:
-    """Name of a difference.
-
-    >>> pair_name("a", "b")
-    'a minus b'
-    """
+    """Name of a difference."""
     return f"{first} minus {second}"
 
 
@@ -110,41 +84,7 @@ def compare_judges(
     references: Mapping[str, Runs] | None = None,
     policy: str = "strict",
 ) -> JudgeComparison:
-    r"""Compare any number of judges on the conversations for which all have usable scores.
-
-    Parameters
-    ----------
-    judges : mapping
-        Judge -> run -> predictions with conversation (distinct within a run, never missing), score, ground_truth and,
-        if known, participant and status. A frame may have the column ``above``, see
-        :func:`sense7.judge.scoring.metrics.over_runs`.
-    bootstrap : ParticipantBootstrap or None
-        Bootstrap resamples of the participants of all judges; without it there are no intervals and no p values.
-    references : mapping, optional
-        As ``judges``: what judges are compared with, and what is not compared with each other, such as baselines.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    JudgeComparison
-        Paired differences of all metrics for all pairs of judges, and of each judge with each reference.
-
-    Raises
-    ------
-    UserError
-        If there is nothing to compare with, ground truth of a conversation differs between files, or no conversation
-        has a usable score of all judges.
-
-    Examples
-    --------
-    >>> rows = {"conversation": ["A", "B", "C"], "participant": ["p", "q", "r"], "ground_truth": [4.0, 5.0, 3.0]}
-    >>> good = pd.DataFrame(rows | {"score": [4.0, 5.0, 3.0]})
-    >>> poor = pd.DataFrame(rows | {"score": [3.0, 5.0, np.nan]})
-    >>> found = compare_judges({"good": {"1": good}, "poor": {"1": poor}}, None)
-    >>> found.shared, float(found.differences["accuracy"].loc["good minus poor", "estimate"])
-    (2, 0.5)
-    """
+    """Compare any number of judges on the conversations for which all have usable scores."""
     references = references or {}
     pairs = [*combinations(judges, 2), *product(judges, references)]
     if not pairs:
@@ -188,24 +128,7 @@ def differences_of(
     participant: pd.Series,
     bootstrap: ParticipantBootstrap | None,
 ) -> dict[str, pd.DataFrame]:
-    """Return paired differences of every metric, for judges that were measured on the same conversations.
-
-    Parameters
-    ----------
-    measured : mapping
-        Judge -> its metrics, all with the same bootstrap.
-    pairs : sequence of (str, str)
-        The family of pairs; the second is subtracted from the first.
-    participant : Series
-        Participant of each conversation.
-    bootstrap : ParticipantBootstrap or None
-        The resamples.
-
-    Returns
-    -------
-    dict
-        Metric -> table of estimates with first, second, p, p_holm; see :class:`JudgeComparison`.
-    """
+    """Return paired differences of every metric, for judges that were measured on the same conversations."""
     tables = {}
     for metric, kind in METRICS.items():
         rows = {}
@@ -340,29 +263,12 @@ def _share(values: np.ndarray, people: pd.Series, bootstrap, method: str) -> tup
 
 
 def as_judges(baselines: Mapping) -> dict[str, Runs]:
-    """Return the baselines that have predictions as judges of one run, called ``baseline: NAME``.
-
-    Parameters
-    ----------
-    baselines : mapping of Baseline
-        As :func:`sense7.judge.scoring.baselines.baseline_predictions` returns it.
-
-    Examples
-    --------
-    >>> as_judges({})
-    {}
-    """
+    """Return the baselines that have predictions as judges of one run, called ``baseline: NAME``."""
     return {f"baseline: {name}": {name: one.predictions} for name, one in baselines.items() if not one.reason}
 
 
 def least_p(pairs: int, draws: int) -> float:
-    """Smallest p value by Holm that so many resamples allow for so many pairs.
-
-    Examples
-    --------
-    >>> round(least_p(6, 100), 3)
-    0.119
-    """
+    """Smallest p value by Holm that so many resamples allow for so many pairs."""
     return min(1.0, 2 * pairs / (draws + 1))
 
 

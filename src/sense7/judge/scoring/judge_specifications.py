@@ -1,7 +1,7 @@
 """Every specification of the judge's correlation with the users' ratings: the multiverse of a judge.
 
 Its choices are declared with those of the other headlines, in
-:data:`sense7.findings.robustness.headlines.HEADLINES`; predictions are known here.
+:data:`sense7.findings.robustness.HEADLINES`; predictions are known here.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
-from sense7.findings.robustness.headlines import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
+from sense7.findings.robustness import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.available_judges import ABSENT
 from sense7.study import Study
@@ -28,38 +28,7 @@ _HEADLINE = "judge_spearman"
 def judge_multiverse(
     study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
-    """Return Spearman's correlation of a judge's scores with the users' ratings in every specification.
-
-    Choices: the mean of the correlations of all runs, the correlation of the first run, or that of each conversation's
-    median score; the users' rating of a conversation, see
-    :func:`~sense7.findings.ground_truth.other_ground_truths`; and replies without a score as missing or, as the
-    authors count them, as a 3.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    judges : mapping
-        As :func:`~sense7.judge.scoring.available_judges.read_runs` gives it.
-    judge : str
-        One of them; "" if there is none.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants for all intervals.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`sense7.findings.robustness.headlines.multiverse`; without predictions every row has the reason. The
-        first row is the value of the page on the judge.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> study = s7.load("synthetic")
-    >>> bootstrap = ParticipantBootstrap(study.conversations["participant"], 10, 1)
-    >>> judge_multiverse(study, {}, "", bootstrap)["reason"].unique().tolist()
-    ['no predictions of a judge are available']
-    """
+    """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
     chosen = specifications(_HEADLINE)
     truths, scores = _truths(study), {policy: _scores(judges.get(judge, {}), policy) for policy in REPLIES}
     prefix = f"{SIMULATED_WORDS}: " if judge in getattr(judges, "simulated", ()) else ""

@@ -27,8 +27,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm
 from sense7.judge.predictions import counted_scores
 from sense7.judge.scoring.metrics import METRICS, metrics_in_draws
 
@@ -48,31 +47,7 @@ def require_rule(rule: str) -> None:
 
 
 def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
-    """Return one score for each conversation from those of the members.
-
-    Parameters
-    ----------
-    scores : array, shape (members, conversations)
-        NaN where a member has none: the others decide.
-    rule : {"mean", "median", "majority"}
-        See the module. Labels are scores rounded half to even.
-
-    Returns
-    -------
-    array, shape (conversations,)
-        NaN where no member has a score.
-
-    Raises
-    ------
-    UserError
-        If there is no such rule.
-
-    Examples
-    --------
-    >>> members = np.array([[4.0, 2.0, 1.0], [4.0, 3.0, np.nan], [1.0, 5.0, 2.0]])
-    >>> [jury_scores(members, rule).round(2).tolist() for rule in RULES]
-    [[3.0, 3.33, 1.5], [4.0, 3.0, 1.5], [4.0, 3.0, 1.0]]
-    """
+    """Return one score for each conversation from those of the members."""
     require_rule(rule)
     frame = pd.DataFrame(scores)
     if rule != "majority":
@@ -88,11 +63,7 @@ def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
 
 
 def agreement_sums(scores: np.ndarray) -> np.ndarray:
-    r"""Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4).
-
-    Number of scores m, their sum, sum of squares, and :math:`(m \sum x^2 - (\sum x)^2) / (m - 1)`; all zero where fewer
-    than two members have a score. They add up over conversations.
-    """
+    """Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4)."""
     known = np.isfinite(scores)
     count = known.sum(axis=0).astype(float)
     values = np.where(known, scores, 0.0)
@@ -103,33 +74,7 @@ def agreement_sums(scores: np.ndarray) -> np.ndarray:
 
 
 def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
-    r"""Return Krippendorff's alpha for intervals, from :func:`agreement_sums` added up over conversations.
-
-    .. math:: \alpha = 1 - \frac{D_o}{D_e},\quad
-        D_o = \frac{1}{n} \sum_c \sum_{i \ne j} \frac{(x_{ic} - x_{jc})^2}{m_c - 1},\quad
-        D_e = \frac{1}{n (n - 1)} \sum_{v \ne w} (x_v - x_w)^2
-
-    with the :math:`m_c` scores of conversation c that has at least two, and v, w over all n scores of these.
-
-    Parameters
-    ----------
-    sums : array, shape (..., 4)
-
-    Returns
-    -------
-    array, shape (...)
-        At most 1; zero is agreement by chance. NaN where all scores are the same.
-
-    Notes
-    -----
-    Checked against the double sums of the formula.
-
-    Examples
-    --------
-    >>> same = np.array([[1.0, 3.0, 5.0], [1.0, 3.0, 5.0]])
-    >>> float(krippendorff_alpha(agreement_sums(same).sum(axis=0)))
-    1.0
-    """
+    """Return Krippendorff's alpha for intervals, from :func:`agreement_sums` added up over conversations."""
     n, total, squares, within = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = 2 * within / n
@@ -156,28 +101,7 @@ class Gain(NamedTuple):
 def gains(
     jury: Measured, members: Mapping[str, Measured], *, calls: int, of_runs: bool, lower_is_better: bool = False
 ) -> Gain:
-    """Return a jury's gain over its best member, over the mean of its members, and per additional call.
-
-    Parameters
-    ----------
-    jury : Measured
-        A metric of the jury.
-    members : mapping
-        The same of each member, on the same conversations and in the same resamples.
-    calls : int
-        Calls of the jury for a conversation; a member has one.
-    of_runs : bool
-        Whether the members are runs of one judge: then the gain per call is over their mean, else over the best.
-    lower_is_better : bool
-        Whether the metric is an error.
-
-    Examples
-    --------
-    >>> members = {"a": Measured(0.5, None), "b": Measured(0.6, None), "c": Measured(0.4, None)}
-    >>> found = gains(Measured(0.66, None), members, calls=3, of_runs=False)
-    >>> found.best, [round(part.estimate, 3) for part in found[1:]]
-    ('b', [0.06, 0.16, 0.03])
-    """
+    """Return a jury's gain over its best member, over the mean of its members, and per additional call."""
     sign = -1 if lower_is_better else 1
     # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
     best = max(members, key=lambda name: np.nan_to_num(sign * members[name].estimate, nan=-np.inf))
@@ -201,29 +125,13 @@ def _minus(one: Measured, other: Measured, sign: int) -> Measured:
 
 
 def one_sided(confidence: float) -> float:
-    """Confidence of the two-sided interval whose lower end is a one-sided limit.
-
-    >>> round(one_sided(0.95), 6)
-    0.9
-    """
+    """Confidence of the two-sided interval whose lower end is a one-sided limit."""
     return 2 * confidence - 1
 
 
 @dataclass(frozen=True, eq=False)
 class Jury:
-    """One jury.
-
-    Attributes
-    ----------
-    name : str
-        Such as ``mean of 3 judges``.
-    members : dict
-        Name of a member -> its runs.
-    runs : dict of DataFrame
-        Predictions of the jury.
-    of_runs : bool
-        Whether its members are runs of one judge.
-    """
+    """One jury."""
 
     name: str
     members: dict[str, Mapping[str, pd.DataFrame]] = field(repr=False)
@@ -239,24 +147,7 @@ class Jury:
 def juries_of(
     judges: Mapping[str, Mapping[str, pd.DataFrame]], conversations: pd.Index, rule: str, policy: str = "strict"
 ) -> list[Jury]:
-    """Return the juries that judges can form: of the runs of each that has several, and of all judges.
-
-    Parameters
-    ----------
-    judges : mapping
-        Judge -> run -> predictions.
-    conversations : Index
-        Those that are judged; all of them are in every run.
-    rule : {"mean", "median", "majority"}
-        See :func:`jury_scores`.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Raises
-    ------
-    UserError
-        If there is no such rule, or one judge of one run, who is no jury.
-    """
+    """Return the juries that judges can form: of the runs of each that has several, and of all judges."""
     require_rule(rule)
     on = {judge: {name: _rows(frame, conversations) for name, frame in runs.items()} for judge, runs in judges.items()}
     found = []
@@ -295,29 +186,7 @@ def jury_tables(
     policy: str = "strict",
     worth: float = 0.0,
 ) -> dict[str, pd.DataFrame]:
-    """Return what each jury adds to its members, and how much these agree.
-
-    Parameters
-    ----------
-    juries : sequence of Jury
-        As :func:`juries_of` returns them.
-    people : Series
-        Participant of each conversation, indexed by conversation, in the order of the juries' rows.
-    bootstrap : ParticipantBootstrap or None
-        Resamples of participants, the same for all.
-    policy : {"strict", "authors"}
-        Of the members' scores.
-    worth : float
-        Gain in a metric that an additional call has to bring.
-
-    Returns
-    -------
-    dict
-        ``agreement``: Krippendorff's alpha, one row per jury. ``gains``: indexed by jury and metric, the gain over the
-        mean of the members (estimate, low, high, ...), over_best with best_low and best_high, best (the member),
-        per_call with per_call_low (one-sided limit), p (one-sided, no more than ``worth`` per additional call), p_holm
-        (over the juries, for each metric) and worth (whether p_holm decides).
-    """
+    """Return what each jury adds to its members, and how much these agree."""
     alphas, rows = {}, {}
     for jury in juries:
         alphas[jury.name] = _agreement(jury, people, bootstrap, policy)

@@ -20,32 +20,7 @@ LEARNED = "learned judge"
 
 
 def learned_predictions(study: Study, names: Collection[str] = (LEARNED,)) -> dict[str, Baseline]:
-    """Predictions of baselines, of conversations without a rating too, where a baseline reads texts.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    names : collection of str
-        Of ``sense7.judge.scoring.baselines.BASELINES``.
-
-    Returns
-    -------
-    dict
-        Name -> Baseline, as :func:`sense7.judge.scoring.baselines.baseline_predictions` returns it, in the order given.
-
-    Raises
-    ------
-    UserError
-        If there is no such baseline.
-
-    Examples
-    --------
-    >>> import sense7 as s7
-    >>> learned_predictions(s7.load("synthetic"), ["a guess"])
-    Traceback (most recent call last):
-    sense7.errors.UserError: 'a guess' is no baseline. Choose one of: majority label; own mean; words per turn; ...
-    """
+    """Predictions of baselines, of conversations without a rating too, where a baseline reads texts."""
     for name in names:
         if name not in BASELINES:
             raise UserError(f"{name!r} is no baseline. Choose one of: {'; '.join(BASELINES)}.")
@@ -56,31 +31,7 @@ def learned_predictions(study: Study, names: Collection[str] = (LEARNED,)) -> di
 
 
 def write_learned(study: Study, folder: str | Path, names: Collection[str] = (LEARNED,)) -> list[Path]:
-    """Write the predictions of baselines in the judges' layout, a file for each.
-
-    Every conversation is predicted by what was learned from other participants, so the files are compared, calibrated
-    and counted as those of any judge are. Scores below 1 and above 5 are written as 1 and 5.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    folder : path
-        Made if need be. A file of an earlier call is replaced.
-    names : collection of str
-        See :func:`learned_predictions`.
-
-    Returns
-    -------
-    list of Path
-        ``learned-judge-baseline-iter1.xlsx`` and so on.
-
-    Raises
-    ------
-    UserError
-        As :func:`learned_predictions`; if a baseline has nothing to learn from; if the path holds the word results, or
-        it can't be written.
-    """
+    """Write the predictions of baselines in the judges' layout, a file for each."""
     paths, found = [], learned_predictions(study, names)
     for baseline in found.values():
         if baseline.reason:

@@ -26,8 +26,8 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.kappa import weighted_kappa
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.judge.predictions import UNSTATED, counted_scores
 from sense7.judge.reply import NOT_ASKED, STATUSES
@@ -242,54 +242,7 @@ def _plain(participant) -> pd.Series:
 def label_metrics(
     truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None, order=None
 ) -> pd.DataFrame:
-    r"""Every metric of one run, with its interval.
-
-    Of the labels' table of counts n, rows k truth and columns prediction, N its sum:
-
-    - accuracy :math:`\sum_k n_{kk} / N`; within 1 :math:`\sum_{|k-l| \le 1} n_{kl} / N`;
-    - F1 of a class :math:`2 n_{kk} / (n_{k\cdot} + n_{\cdot k})`; ``macro_f1`` is its mean over the classes
-      seen in truth or prediction (the authors');
-    - sensitivity :math:`n_{kk} / n_{k\cdot}` and specificity
-      :math:`(N - n_{k\cdot} - n_{\cdot k} + n_{kk}) / (N - n_{k\cdot})` of each of the five classes;
-    - kappa with quadratic weights, see :func:`sense7.estimators.kappa.weighted_kappa`.
-
-    Mean absolute error and Spearman's rho (midranks) are of the values as they are.
-
-    Parameters
-    ----------
-    truth, score : array-like of float
-        Ground truth and score of each conversation; NaN or infinite where there is none.
-    participant : array-like, optional
-        Participant of each conversation.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants, which it has to know. Without either there is no interval.
-    order : array-like of float, optional
-        By what Spearman's rho orders conversations, where that is not the score.
-
-    Returns
-    -------
-    DataFrame
-        One row per metric (``METRICS``): estimate, low, high (shares and F1 0..1; rho and kappa at most 1; errors in
-        levels), n (conversations with both), unit, method, reason. A metric that is undefined is NaN.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ.
-
-    Notes
-    -----
-    Source: the authors' script that evaluates predictions (official release); sensitivity and specificity are
-    promised by their README and not computed by their code. Checked against the release's fixture, scikit-learn,
-    scipy, and recomputation on resampled rows.
-    R: cor(method='spearman'), vcd::Kappa(weights='Fleiss-Cohen'), tests/reference/reference.R; equal to 1e-7.
-
-    Examples
-    --------
-    >>> found = label_metrics([4.5, 3.5, 2.5, 1.5, np.nan], [5, 4, 2.5, 2, 3])
-    >>> float(found.loc["accuracy", "estimate"]), int(found.loc["accuracy", "n"])
-    (0.75, 4)
-    """
+    """Every metric of one run, with its interval."""
     return _metric_table(_Scored(truth, score, participant, order), bootstrap)
 
 
@@ -326,56 +279,12 @@ def _row(metric: _Metric, value: float, draws, n: int, participant, bootstrap, r
 def run_metrics(
     frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """Coverage and every metric of one run's predictions under a policy.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Predictions with score, status, ground_truth and participant, as
-        :func:`sense7.judge.predictions.read_predictions` gives them.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`. Coverage is that of usable scores under both.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`label_metrics`, after a row ``coverage`` (n: rows).
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"], "ground_truth": [4.0, 5.0]})
-    >>> run_metrics(run)["estimate"].iloc[:2].tolist()
-    [0.5, 1.0]
-    >>> run_metrics(run, policy="authors")["estimate"].iloc[:2].tolist()
-    [0.5, 0.5]
-    """
+    """Coverage and every metric of one run's predictions under a policy."""
     return _Run(frame, bootstrap, policy).table
 
 
 def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
-    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``.
-
-    It is naive: it takes every conversation for independent (t distribution, n - 2 degrees of freedom, n
-    conversations), which those of one participant are not. The interval over participants is free of that.
-
-    Parameters
-    ----------
-    frame, policy
-        See :func:`run_metrics`.
-
-    Returns
-    -------
-    float
-        Two-sided; NaN below three conversations, or where scores or ground truth are all the same.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [1.0, 2.0, 4.0, 3.0], "ground_truth": [1.0, 2.5, 3.0, 5.0]})
-    >>> round(spearman_p(run), 4)
-    0.2
-    """
+    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
     scored = _scored(frame, policy)
     if scored.n < 3 or np.ptp(scored.score) == 0 or np.ptp(scored.truth) == 0:
         return np.nan
@@ -391,28 +300,7 @@ def _scored(frame: pd.DataFrame, policy: str) -> _Scored:
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Share of the rows with a usable score, and number of rows with each status.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Predictions with score and, if known, status, participant and ground_truth.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants.
-
-    Returns
-    -------
-    DataFrame
-        Rows ``coverage`` (share of all rows, with or without ground truth), a count for each status and
-        ``unstated`` (no score, and the file does not say why), ``without_ground_truth``, and ``doubtful`` (the two
-        rules read different scores, or more than a bare score: see :class:`sense7.judge.reply.Reply`). n: rows.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, np.nan], "status": ["ok", "refusal"]})
-    >>> coverage(run)["estimate"].tolist()[:4]
-    [0.5, 1.0, 0.0, 1.0]
-    """
+    """Share of the rows with a usable score, and number of rows with each status."""
     usable = np.isfinite(counted_scores(frame))
     rows = {"coverage": _coverage_row(usable, frame.get("participant"), bootstrap)}
     known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
@@ -447,31 +335,7 @@ def _count(number: int, n: int, method: str) -> dict:
 
 
 def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores.
-
-    Every conversation with ground truth counts. A missing score is taken for a level from 1 to 5: at worst its label
-    is wrong by more than 1 and its error that to the farther end of the scale; at best it equals the truth.
-
-    Parameters
-    ----------
-    truth, score : array-like of float
-        Ground truth and score of each conversation; NaN where there is none.
-    participant : array-like, optional
-        Participant of each conversation.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants: the interval is of the bound.
-
-    Returns
-    -------
-    DataFrame
-        Rows ``accuracy_worst``, ``accuracy_best`` and so on; n: conversations with ground truth. Where no score
-        is missing, both are the metric itself.
-
-    Examples
-    --------
-    >>> missing_bounds([4.0, 2.0], [4.0, np.nan])["estimate"].tolist()
-    [0.5, 1.0, 0.5, 1.0, 1.5, 0.0]
-    """
+    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores."""
     truth, score = _numbers(truth, score)
     known = np.isfinite(truth)
     participant = None if participant is None else _plain(participant)[known].reset_index(drop=True)
@@ -504,27 +368,7 @@ def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstr
 
 
 def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "strict") -> pd.DataFrame:
-    """Confusion matrix of the labels of ground truth and score.
-
-    Parameters
-    ----------
-    frames : DataFrame or sequence of DataFrame
-        Predictions of one run, or of several, whose counts are added.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    DataFrame of int
-        5 x 5: one row per label of the ground truth, one column per label of the scores. Rows without either are left
-        out.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, 5.0], "ground_truth": [4.2, 3.5]})
-    >>> confusion(run).loc[4].tolist()
-    [0, 0, 0, 1, 1]
-    """
+    """Confusion matrix of the labels of ground truth and score."""
     sums = np.zeros(_CELLS + 1)
     for frame in _several(frames):
         sums += _scored(frame, policy).sums.sum(axis=0)
@@ -544,29 +388,7 @@ def calibration(
     *,
     policy: str = "strict",
 ) -> pd.DataFrame:
-    """Mean ground truth by predicted level: what a score of 4 is worth.
-
-    Parameters
-    ----------
-    frames : DataFrame or sequence of DataFrame
-        Predictions of one run, or of several, which are pooled.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants, each with all their predictions.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    DataFrame
-        One row per predicted label 1..5: mean ground truth (unrounded), low, high, n (predictions), and why it is
-        missing.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [4.0, 4.4, 5.0], "ground_truth": [3.0, 4.0, 5.0]})
-    >>> calibration(run)["estimate"].tolist()
-    [nan, nan, nan, 3.5, 5.0]
-    """
+    """Mean ground truth by predicted level: what a score of 4 is worth."""
     runs = [_scored(frame, policy) for frame in _several(frames)]
     truth = np.concatenate([np.empty(0), *(run.truth for run in runs)])
     predicted = labels(np.concatenate([np.empty(0), *(run.score for run in runs)]))
@@ -590,21 +412,7 @@ def calibration(
 
 @dataclass(frozen=True, eq=False)
 class OverRuns:
-    """Metrics of several runs of a judge.
-
-    Attributes
-    ----------
-    mean : DataFrame
-        Mean over runs, as the authors publish it, with the interval over participants: in a draw, every run
-        has the same participants. n: conversations of the run that has the most.
-    spread : DataFrame
-        Standard deviation over runs (n - 1), without an interval; n: runs. It says how much the judge's answers
-        change from run to run, and nothing of sampling.
-    draws : dict of array
-        Metric -> its mean over runs in every resample; empty where there is no interval.
-    measured : mapping
-        Name of a run -> what ``runs`` makes a table of.
-    """
+    """Metrics of several runs of a judge."""
 
     mean: pd.DataFrame
     spread: pd.DataFrame
@@ -623,35 +431,7 @@ def over_runs(
     *,
     policy: str = "strict",
 ) -> OverRuns:
-    """Every metric of every run, its mean over runs, and its spread from run to run.
-
-    Parameters
-    ----------
-    frames : mapping or sequence of DataFrame
-        Predictions of each run, by name; the runs of a sequence are called 1, 2, .. Spearman's rho is that of the
-        column ``above`` where there is one, as baselines have it.
-    bootstrap : ParticipantBootstrap, optional
-        Draws of the participants of all runs.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    OverRuns
-        A metric that is undefined in any run has no mean, and says so.
-
-    Raises
-    ------
-    UserError
-        If there is no run.
-
-    Examples
-    --------
-    >>> runs = [pd.DataFrame({"score": [4.0, s], "ground_truth": [4.0, 5.0]}) for s in (5.0, 3.0)]
-    >>> found = over_runs(runs)
-    >>> float(found.mean.loc["accuracy", "estimate"]), round(float(found.spread.loc["accuracy", "estimate"]), 4)
-    (0.75, 0.3536)
-    """
+    """Every metric of every run, its mean over runs, and its spread from run to run."""
     if not isinstance(frames, Mapping):
         frames = {str(number): frame for number, frame in enumerate(frames, 1)}
     if not frames:
@@ -671,28 +451,7 @@ def over_runs(
 def metrics_in_draws(
     frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> tuple[pd.Series, dict[str, np.ndarray], str]:
-    """Return coverage and every metric of a run, and the same in every resample.
-
-    Parameters
-    ----------
-    frame, bootstrap, policy
-        As for :func:`run_metrics`.
-
-    Returns
-    -------
-    values : Series of float
-        By the name of the metric; NaN where it is undefined.
-    draws : dict of array, shape (draws,)
-        Empty if there are none.
-    reason : str
-        Why there are none; "" if there are.
-
-    Examples
-    --------
-    >>> values, draws, reason = metrics_in_draws(pd.DataFrame({"score": [4.0], "ground_truth": [4.0]}))
-    >>> float(values["accuracy"]), draws, reason
-    (1.0, {}, 'no interval: participants are not known')
-    """
+    """Return coverage and every metric of a run, and the same in every resample."""
     run = _Run(frame, bootstrap, policy)
     return pd.Series(run.estimates, dtype=float), run.draws, run.no_interval
 
@@ -766,33 +525,7 @@ def _spread_row(metric: _Metric, values: np.ndarray, reason: str) -> dict:
 def stability(
     frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores.
-
-    Rows are matched by conversation, never by their order.
-
-    Parameters
-    ----------
-    frames : sequence of DataFrame
-        Predictions of each run, with ``conversation`` (distinct within a run).
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of participants.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    DataFrame
-        Rows ``same_label`` (share of conversations with the same label in every run that has a score) and
-        ``score_deviation`` (mean over conversations of the standard deviation, n - 1, of their scores over runs);
-        n: conversations with a score in at least two runs.
-
-    Examples
-    --------
-    >>> first = pd.DataFrame({"conversation": ["A", "B"], "score": [4.0, 2.0]})
-    >>> second = pd.DataFrame({"conversation": ["B", "A"], "score": [3.0, 4.4]})
-    >>> stability([first, second])["estimate"].round(4).tolist()
-    [0.5, 0.495]
-    """
+    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores."""
     metrics = {
         "same_label": _Metric("", SHARE, "same label in every run with a score, at least two"),
         "score_deviation": _Metric(
@@ -832,35 +565,7 @@ def level_and_length(
     *,
     policy: str = "strict",
 ) -> pd.DataFrame:
-    r"""Mean error of a judge's scores, and Spearman's correlation of scores and length.
-
-    ``level_bias``: with scores :math:`s_{rc}` and ground truth :math:`g_c` of the :math:`n_r` conversations of run r
-    that have both, :math:`\frac{1}{R} \sum_r \frac{1}{n_r} \sum_c (s_{rc} - g_c)`. ``length_spearman``: mean over
-    runs of Spearman's rho (midranks) of the scores with the number of words, over the same conversations.
-
-    Parameters
-    ----------
-    frames : sequence of DataFrame
-        Predictions of each run.
-    words : Series of float, optional
-        Words that the assistant wrote, by conversation; a conversation that it lacks has none.
-    bootstrap : ParticipantBootstrap, optional
-        Resamples of the participants of all runs: in a resample, every run has the same participants.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    DataFrame
-        Rows ``level_bias`` (levels; above 0 the judge is more lenient than the users) and ``length_spearman`` (-1 to
-        1): estimate, low, high, n (conversations of the run that has the most), unit, method, reason.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"conversation": ["A", "B", "C"], "score": [4, 5, 3.0], "ground_truth": [4, 4, 3.5]})
-    >>> level_and_length([run], pd.Series({"A": 90.0, "B": 200.0, "C": 40.0}))["estimate"].round(4).tolist()
-    [0.1667, 1.0]
-    """
+    """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
     metrics = {
         "level_bias": _Metric("", "level, difference", _mean_over(len(frames), "mean of score minus ground truth")),
         "length_spearman": _Metric(
@@ -924,45 +629,7 @@ _LEVEL_AND_LENGTH = {
 def recognition(
     frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    r"""Youden's index of each level: how much more often a judge gives it where it is right than where it is not.
-
-    .. math:: J_k = \frac{1}{R} \sum_r \left(\frac{n_{rkk}}{n_{rk\cdot}}
-              - \frac{n_{r\cdot k} - n_{rkk}}{N_r - n_{rk\cdot}}\right)
-
-    with the table of counts of run r as in :func:`label_metrics`: sensitivity (recall) minus the share of the other
-    conversations that get the same label. A judge that gives a level as often as it likes, without reading, has a
-    high recall of frequent answers and an index of zero.
-
-    The intervals hold for the five levels together, as five questions are asked: each has the confidence
-    :math:`1 - (1 - \gamma) / 5` (Bonferroni). They resample participants.
-
-    Parameters
-    ----------
-    frames : sequence of DataFrame
-        Predictions of each run.
-    bootstrap : ParticipantBootstrap, optional
-        Resamples of the participants of all runs, and the confidence of the five intervals together.
-    policy : {"strict", "authors"}
-        See :func:`sense7.judge.predictions.counted_scores`.
-
-    Returns
-    -------
-    DataFrame
-        A row for each level 1..5: estimate (-1 to 1), low, high, n (conversations with this label, of the run that
-        has the most), unit, method, reason. No estimate for a level that no conversation has, or that all have; no
-        interval for one that the judge never gives, whose conversations come from fewer than five participants, or
-        that is absent from more than 5% of the resamples.
-
-    References
-    ----------
-    Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [5.0, 5.0, 5.0, 4.0], "ground_truth": [5.0, 5.0, 4.0, 4.0]})
-    >>> recognition([run])["estimate"].tolist()[3:]
-    [0.5, 0.5]
-    """
+    """Youden's index of each level: how much more often a judge gives it where it is right than where it is not."""
     method = "sensitivity minus the share of the other conversations that get this level"
     method = _mean_over(len(frames), method)
     runs = [_scored(frame, policy) for frame in frames]
@@ -1019,32 +686,7 @@ def _youden(table: np.ndarray) -> np.ndarray:
 
 
 def levels_recognized(table: pd.DataFrame) -> dict:
-    """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero.
-
-    The levels that occur among the ratings are no such number, and neither are those that the judge gives: one that
-    gives five levels by chance recognizes none.
-
-    A level whose index is the same, and above zero, in every resample counts as well. One without an interval for
-    another reason does not.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As :func:`recognition` returns it.
-
-    Returns
-    -------
-    dict
-        estimate (0 to 5), n (conversations), unit, method, reason, to be recorded. Missing where no level has an
-        estimate, or none an interval.
-
-    Examples
-    --------
-    >>> run = pd.DataFrame({"score": [5.0, 4.0] * 9, "ground_truth": [5.0, 4.0] * 8 + [4.0, 5.0]})
-    >>> run["participant"] = [f"P{row // 2}" for row in range(18)]
-    >>> levels_recognized(recognition([run], ParticipantBootstrap(run["participant"], 500, 1)))["estimate"]
-    2
-    """
+    """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero."""
     defined = table[table["estimate"].notna()]
     # Of a judge that is never wrong every resample gives the same index.
     above = (table["low"] > 0) | ((table["reason"] == NO_WIDTH) & (table["estimate"] > 0))

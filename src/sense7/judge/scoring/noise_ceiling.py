@@ -29,7 +29,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
-from sense7.findings.individualized.variance_components import MODEL_DRAWS, rated_conversations, variance_parts
+from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
 from sense7.judge.scoring.metrics import over_runs
 from sense7.study import Study
@@ -90,25 +90,7 @@ class Result(NamedTuple):
 
 
 def level_thresholds(counts) -> np.ndarray:
-    r"""Thresholds at which a standard normal variable is cut into levels of given frequencies.
-
-    .. math:: t_k = \Phi^{-1}\left(\frac{n_1 + \dots + n_k}{n}\right), \quad k = 1, \dots, 4
-
-    Parameters
-    ----------
-    counts : array, shape (..., 5)
-        How often each level occurs; shares will do.
-
-    Returns
-    -------
-    array, shape (..., 4)
-        Ascending; infinite beyond the levels that occur, NaN if none does.
-
-    Examples
-    --------
-    >>> level_thresholds([1, 2, 4, 2, 1]).round(3).tolist()
-    [-1.282, -0.524, 0.524, 1.282]
-    """
+    """Thresholds at which a standard normal variable is cut into levels of given frequencies."""
     cumulative = np.cumsum(np.asarray(counts, dtype=float), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return ndtri(cumulative[..., :-1] / cumulative[..., -1:])
@@ -257,27 +239,7 @@ def _spearman(thresholds: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
 
 def content_share_needed(rho: float) -> float:
-    r"""The smallest content share with which a judge that sees only the text could reach a Spearman correlation.
-
-    .. math:: s = \left(2 \sin\frac{\pi \max(\rho, 0)}{6}\right)^2
-
-    The inverse of *spearman_untied* of :func:`ceiling_curve`; ties only raise the need.
-
-    Parameters
-    ----------
-    rho : float
-        Spearman's correlation of the judge.
-
-    Returns
-    -------
-    float
-        0..1.
-
-    Examples
-    --------
-    >>> round(content_share_needed(0.369), 3), content_share_needed(-0.2)
-    (0.147, 0.0)
-    """
+    """The smallest content share with which a judge that sees only the text could reach a Spearman correlation."""
     if rho < _ROUNDING:
         return 0.0
     return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
@@ -400,7 +362,7 @@ def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
               \sigma_\mu^2 = \sum_c f_c (\mu_c - \bar\mu)^2
 
     with f the shares of the conversations. Conditions are part of the whole here, unlike in
-    :func:`sense7.findings.individualized.variance_components.variance_parts`, since a judge is scored over all of
+    :func:`sense7.findings.individualized.variance_parts`, since a judge is scored over all of
     them. The truth lies anywhere below: that a part *may* be content does not make it content. Nor is the bound safe if
     the assumption fails: people who write differently and rate differently give themselves away by the text, and then
     part of u is content.
@@ -425,14 +387,14 @@ def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
     :math:`\sigma_\mu^2` is that of the estimated means, and a little too large for it, which raises the bound.
     """
     # Why the part can't be estimated is known there; one draw, as only the reasons are used.
-    known = variance_parts(study, bootstrap, rating="ground_truth", draws=1).shares
+    known = variance_parts(study, bootstrap, draws=1).shares
     method = "mixed model; shares of the whole variance of the ground truth, conditions included; REML"
     shown = {"n": int(known["n"].max()), "unit": _UNIT, "method": method, "key": "ceiling_bound_participant"}
     name = "participants' levels carry no content"
     if not np.isfinite(known.loc["participant", "estimate"]):
         row = estimate_row(**shown, reason=known.loc["participant", "reason"])
         return ContentShares(estimate_table({name: row}, "if"), np.empty(0))
-    frame, _ = rated_conversations(study, "ground_truth")
+    frame = rated_conversations(study)
     conditions = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(float)
     sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None)

@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.kappa import weighted_kappa
+from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.judge.scoring.metrics import over_runs
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -31,28 +31,7 @@ _UNDEFINED = {
 def by_rating(
     files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return every metric of each rating, as a mean over files.
-
-    A unit counts where both the judge and the person give a level; see :func:`applicability` for the others.
-
-    Parameters
-    ----------
-    files : mapping of DataFrame
-        Name of a file -> its ratings, as :func:`sense7.judge.ratings.read_ratings_sheet` gives them.
-    bootstrap : ParticipantBootstrap, optional
-        Bootstrap resamples of the participants of all files.
-
-    Returns
-    -------
-    dict of DataFrame
-        Rating -> the table ``mean`` of :func:`sense7.judge.scoring.metrics.over_runs`, for ratings that every file has.
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"conversation": ["C1", "C2"], "rating": "Interest", "judge": [4, 2], "person": [4, 3]})
-    >>> float(by_rating({"run": ratings})["Interest"].loc["accuracy", "estimate"])
-    0.5
-    """
+    """Return every metric of each rating, as a mean over files."""
     names = {"judge": "score", "person": "ground_truth"}
     found = {}
     for rating in _in_all(files):
@@ -73,26 +52,7 @@ def _in_all(files: Mapping[str, pd.DataFrame]) -> list[str]:
 def applicability(
     files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None
 ) -> dict[str, pd.DataFrame]:
-    """Return how well a judge knows which dimensions do not apply, over the units of all files.
-
-    A unit counts where both the judge and the person either give a level or say that the dimension does not apply.
-
-    Parameters
-    ----------
-    files, bootstrap
-        As for :func:`by_rating`.
-
-    Returns
-    -------
-    dict of DataFrame
-        Dimension -> rows ``sensitivity``, ``specificity`` and ``kappa``: estimate, low, high, n (units, of each file).
-
-    Examples
-    --------
-    >>> ratings = pd.DataFrame({"rating": "Interest", "judge_applies": [0, 1, 1, 0], "person_applies": [0, 0, 1, 1]})
-    >>> applicability({"run": ratings})["Interest"]["estimate"].tolist()
-    [0.5, 0.5, 0.0]
-    """
+    """Return how well a judge knows which dimensions do not apply, over the units of all files."""
     everyone = pd.concat(files.values(), ignore_index=True)
     found = {}
     for dimension in _in_all(files):

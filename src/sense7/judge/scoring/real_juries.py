@@ -10,8 +10,7 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import resampled_p
-from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.multiplicity import holm
+from sense7.estimators.estimates import estimate_row, estimate_table, holm
 from sense7.judge.scoring.juries import Measured, agreement_sums, gains, krippendorff_alpha
 from sense7.judge.scoring.three_judges import (
     ALL,

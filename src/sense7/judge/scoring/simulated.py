@@ -47,59 +47,19 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 
 
 def method_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
-    """Return what the method of every value of a simulated judge begins with; "" for any other judge.
-
-    Parameters
-    ----------
-    runs : mapping
-        Run -> predictions, with the column model if it is known.
-
-    Examples
-    --------
-    >>> method_prefix({"1": pd.DataFrame({"model": [SIMULATED_JUDGE]})}), method_prefix({})
-    ('simulated judge: ', '')
-    """
+    """Return what the method of every value of a simulated judge begins with; "" for any other judge."""
     made = any("model" in frame and (frame["model"] == SIMULATED_JUDGE).any() for frame in runs.values())
     return f"{SIMULATED_WORDS}: " if made else ""
 
 
 def simulated_folder(workbook: str | Path) -> Path:
-    """Folder of the simulated judge's predictions for a workbook: STEM_judge beside it.
-
-    Examples
-    --------
-    >>> simulated_folder("data/synthetic.xlsx").as_posix()
-    'data/synthetic_judge'
-    """
+    """Folder of the simulated judge's predictions for a workbook: STEM_judge beside it."""
     workbook = Path(workbook)
     return workbook.with_name(f"{workbook.stem}_judge")
 
 
 def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
-    """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all.
-
-    The columns are those of :func:`sense7.judge.predictions.write_predictions`. Chat, OnlyChat and Prompt are blank,
-    since nothing was asked. The bytes of the files depend on the simulation alone.
-
-    Parameters
-    ----------
-    simulation : Simulation
-        From :func:`sense7.simulate.simulate`, with a judge.
-    folder : path
-        Made if need be; the files of an earlier simulated judge there are replaced.
-
-    Returns
-    -------
-    list of Path
-        ``simulated-judge-iter1.xlsx`` and so on.
-
-    Raises
-    ------
-    UserError
-        If the folder holds anything else, its path holds the word results, or it can't be written.
-    ValueError
-        If the simulation has no judge.
-    """
+    """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all."""
     if simulation.judged is None:
         raise ValueError("the simulation has no judge")
     folder = Path(folder)
@@ -123,13 +83,7 @@ def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
 
 
 def require_own_folder(folder: str | Path) -> None:
-    """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost.
-
-    Raises
-    ------
-    UserError
-        Naming what is there, and how to fix it.
-    """
+    """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost."""
     folder = Path(folder)
     if SKIPPED_WORD in str(folder.absolute()):
         raise UserError(
@@ -181,13 +135,7 @@ def _mark_sheet(simulation: "Simulation") -> Sheet:
 
 
 def simulated_files(folder: str | Path) -> list[Path]:
-    """Prediction files of a folder, if all of them are of a simulated judge; none otherwise, or without the folder.
-
-    Raises
-    ------
-    UserError
-        As :func:`sense7.judge.predictions.read_predictions`.
-    """
+    """Prediction files of a folder, if all of them are of a simulated judge; none otherwise, or without the folder."""
     folder = Path(folder)
     paths = prediction_files(folder) if folder.is_dir() else []
     return paths if paths and all(map(_is_simulated, paths)) else []
@@ -202,13 +150,7 @@ def _is_simulated(path: Path) -> bool:
 
 
 def require_synthetic(study: Study, predictions: Predictions) -> None:
-    """Refuse predictions of a simulated judge for a data set that is not synthetic.
-
-    Raises
-    ------
-    UserError
-        Naming the file, and how to fix it.
-    """
+    """Refuse predictions of a simulated judge for a data set that is not synthetic."""
     if predictions.simulated and synthetic_marks(study) is None:
         raise UserError(
             f"{predictions.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
@@ -217,20 +159,7 @@ def require_synthetic(study: Study, predictions: Predictions) -> None:
 
 
 def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
-    """Whether the judge's values in a truth file are those of given predictions.
-
-    Parameters
-    ----------
-    truth : mapping
-        The truth file.
-    marks : collection of mapping or None
-        What each run's sheet says of its making; None for a file without one.
-
-    Returns
-    -------
-    bool
-        True if every run has the seed and the parameters of the truth, and there are as many as it says.
-    """
+    """Whether the judge's values in a truth file are those of given predictions."""
     planted = (truth.get("judge") or {}).get("parameters")
     if planted is None or len(marks) != planted.get("judge_runs"):
         return False
@@ -244,15 +173,7 @@ def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
 
 
 def simulated_note(names: Collection[str]) -> str:
-    """A sentence on the simulated judges of a page; "" if there are none.
-
-    Examples
-    --------
-    >>> simulated_note([])
-    ''
-    >>> simulated_note(["simulated-judge"])[:46]
-    'simulated-judge is a simulated judge: no model'
-    """
+    """A sentence on the simulated judges of a page; "" if there are none."""
     if not names:
         return ""
     what = "is a simulated judge" if len(names) == 1 else "are simulated judges"

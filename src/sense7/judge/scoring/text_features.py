@@ -23,28 +23,7 @@ _EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their
 
 
 def conversation_texts(study: Study) -> pd.DataFrame:
-    """Text and number of words of each side in each conversation, and the number of turns.
-
-    Parameters
-    ----------
-    study : Study
-        The data; messages are taken in file order. A blank message has no words, and is a turn all the same.
-
-    Returns
-    -------
-    DataFrame
-        One row per conversation in the order of sheet Tasks: user, assistant (their messages, a line feed between),
-        user_words, assistant_words (by white space), turns (messages of the assistant).
-
-    Examples
-    --------
-    >>> messages = pd.DataFrame({"conversation": "C1", "role": ["user", "Assistant", "assistant"],
-    ...                          "content": ["I am tired.", "Rest a while.", None]})
-    >>> names, none = pd.DataFrame({"conversation": ["C1", "C2"]}), pd.DataFrame()
-    >>> talk = Study("made up", names, messages, turns=none, participants=None, columns=none)
-    >>> conversation_texts(talk)[["assistant", "user_words", "turns"]].to_numpy().tolist()
-    [['Rest a while.', 3, 2], ['', 0, 0]]
-    """
+    """Text and number of words of each side in each conversation, and the number of turns."""
     messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
     said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
     turns: Counter = Counter()
@@ -66,38 +45,13 @@ def conversation_texts(study: Study) -> pd.DataFrame:
 
 
 def words_of(text: str) -> list[str]:
-    """Words of a text: lower case, letters only, without apostrophes; function words are kept.
-
-    Examples
-    --------
-    >>> words_of("I DIDN'T get it; 2nd time!")
-    ['i', 'didnt', 'get', 'it', 'nd', 'time']
-    """
+    """Words of a text: lower case, letters only, without apostrophes; function words are kept."""
     plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
     return re.findall(r"[^\W\d_]+", plain)
 
 
 def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
-    """Counts of words by side.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        As :func:`conversation_texts` returns it.
-
-    Returns
-    -------
-    dict
-        Speaker -> counts, (conversations, words), the words of :func:`words_of` in alphabetical order; no
-        columns where nothing was said.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["so tired, so", ""], "assistant": ["", ""]})
-    >>> counts = word_counts(texts)
-    >>> counts["user"].toarray().tolist(), counts["assistant"].shape
-    ([[2.0, 1.0], [0.0, 0.0]], (2, 0))
-    """
+    """Counts of words by side."""
     counted = {}
     for speaker in SPEAKERS:
         counted[speaker] = sparse.csr_matrix((len(texts), 0))
@@ -108,39 +62,7 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
 
 
 def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
-    r"""TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines.
-
-    For speaker s, word w and conversation c, with :math:`n` the conversations learned from, :math:`n_w` those of
-    them that hold the word, and :math:`f` the counts,
-
-    .. math:: x_{scw} \propto (1 + \ln f_{scw}) \left(1 + \ln \frac{1 + n}{1 + n_w}\right)
-
-    scaled to length :math:`\sqrt{1/2}` for each speaker, or 0 where a speaker has no word that is known.
-
-    Parameters
-    ----------
-    counts : dict
-        As :func:`word_counts` returns it.
-    learn_from : array of int, optional
-        Rows whose words are known and give :math:`n_w`: texts only. All rows if not given.
-
-    Returns
-    -------
-    csr_matrix
-        (conversations, words of the user and of the assistant). Words in fewer than two of the conversations
-        learned from are left out.
-
-    Notes
-    -----
-    Computed by scikit-learn's TfidfTransformer (``sublinear_tf``, ``smooth_idf``).
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"user": ["long day", "DAY long", "tea"], "assistant": ["rest", "rest", "rest"]})
-    >>> x = tfidf(word_counts(texts))
-    >>> (x @ x.T).toarray().round(3)[0].tolist()
-    [1.0, 1.0, 0.5]
-    """
+    """TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines."""
     length = counts[SPEAKERS[0]].shape[0]
     weighing = []
     for speaker in SPEAKERS:

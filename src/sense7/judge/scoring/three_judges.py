@@ -32,8 +32,8 @@ from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import Estimate, estimate_table
-from sense7.estimators.kappa import STEPS, quadratic_kappa
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.judge.scoring.metrics import label_metrics
 from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
 from sense7.sources.released import CORPORA, CROWD, EXPERTS, JUDGES, RELEASED, judged_conversations, published_agreement
@@ -44,7 +44,6 @@ __all__ = [
     "DIFFERENCES",
     "LEFT_OUT_DIFFERENCES",
     "MEASURES",
-    "PANELS",
     "RATERS",
     "TITLES",
     "ByQuestion",
@@ -125,15 +124,6 @@ TITLES = {
     "kumar_expert_llm_kappa": f"experts (median) and {JUDGES['gemini']}",
 }
 """Row or table of this module -> name for readers."""
-
-PANELS = {
-    "Spearman": ("spearman_published", {"spearman": ""}),
-    "quadratic kappa": (
-        "kappa_published",
-        {"kappa": f"by {STEPS['occurring']}", "kappa_scale": f"by {STEPS['scale']}"},
-    ),
-}
-"""Panels of the figure of published against computed values, see :func:`agreement_table` for the columns."""
 
 _LEFT_OUT = {"spearman": "left_out", "error": "error"}
 """Measure of :func:`against_the_left_out_expert` -> part of its keys."""
@@ -260,7 +250,7 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
     Spearman's correlation has ties at their mean rank. Kappa is Cohen's, with quadratic weights, once as the authors
     computed it, between the values that occur in either series (rounded to two decimals), and once by steps of the
     scale, where the disagreement of two ratings is the square of their numeric distance; crowd means and the halves
-    of a median stay as they are. See :func:`sense7.estimators.kappa.quadratic_kappa`.
+    of a median stay as they are. See :func:`sense7.estimators.rater_agreement.quadratic_kappa`.
 
     Parameters
     ----------
@@ -501,19 +491,7 @@ class CorpusBootstrap:
     def row(
         self, estimate: float, resamples: np.ndarray, conversations: pd.Series, *, unit: str, method: str, key: str = ""
     ) -> dict:
-        """Return one row of estimates from a statistic and its values in every resample.
-
-        Parameters
-        ----------
-        estimate : float
-            The statistic.
-        resamples : array, shape (draws,)
-            The statistic in every resample; NaN where it is undefined.
-        conversations : Series
-            The conversations that it rests on; n is their number.
-        unit, method, key : str
-            As for :func:`sense7.estimators.estimates.estimate_row`.
-        """
+        """Return one row of estimates from a statistic and its values in every resample."""
         return self._together.row(
             Estimate(float(estimate), *self._together.interval(resamples, conversations)),
             n=conversations.nunique(),
@@ -527,21 +505,7 @@ class CorpusBootstrap:
 
 @dataclass(frozen=True, eq=False)
 class ByQuestion:
-    """A statistic of several raters on every question, with its values in every bootstrap resample.
-
-    Attributes
-    ----------
-    estimates : DataFrame
-        One row per question, indexed by corpus and question; one column per rater.
-    resamples : array, shape (draws, questions, raters)
-        The same in every resample; NaN where it is undefined.
-    bootstrap : CorpusBootstrap
-        The resamples.
-    unit, method : str
-        Of the statistic.
-    key : callable, optional
-        Rater and row of a table -> key; without it the tables have none.
-    """
+    """A statistic of several raters on every question, with its values in every bootstrap resample."""
 
     estimates: pd.DataFrame
     resamples: np.ndarray = field(repr=False)
@@ -563,13 +527,7 @@ class ByQuestion:
         return self._tables(rows, "corpus", f"mean over questions: {self.method}")
 
     def minus(self, pairs: Iterable[tuple[str, str]]) -> "ByQuestion":
-        """Return paired differences of raters, on the same conversations of every resample.
-
-        Parameters
-        ----------
-        pairs : iterable of (rater, rater)
-            The second is subtracted from the first; the column is called ``FIRST_minus_SECOND``.
-        """
+        """Return paired differences of raters, on the same conversations of every resample."""
         pairs = list(pairs)
         columns = list(self.estimates)
         first, second = ([columns.index(pair[side]) for pair in pairs] for side in (0, 1))
@@ -883,30 +841,7 @@ def standings(differences: Mapping[str, pd.DataFrame]) -> list[dict]:
 
 
 def published_predictions(judged: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the models' scores of Lend an Ear as prediction files of a judge hold them.
-
-    A rater's score of a conversation is the mean of its ratings on the three questions that stand in for dimensions of
-    SENSE-7 (:data:`sense7.sources.lend_an_ear.QUESTIONS`), as ground truth is for a conversation with one rated turn.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        What :func:`ratings` returns.
-
-    Returns
-    -------
-    dict
-        Judge -> one row per conversation and expert (150), in the order of
-        :func:`sense7.sources.released_workbook.lend_an_ear_sheets`: conversation (TaskId), participant (PID, the
-        expert), score (the judge's, 1 .. 5, the same for the three experts of a conversation), ground_truth (the
-        expert's score), status (``ok``), model and run.
-
-    Examples
-    --------
-    >>> frame = published_predictions(ratings())["gpt"]
-    >>> len(frame), frame["participant"].unique().tolist()
-    (150, ['expert1', 'expert2', 'expert3'])
-    """
+    """Return the models' scores of Lend an Ear as prediction files of a judge hold them."""
     scores = _scores(judged)
     return {
         judge: pd.DataFrame(

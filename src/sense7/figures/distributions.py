@@ -1,0 +1,222 @@
+"""Counts and distributions: stacked bars of levels and of shares, lengths by condition, distances from the truth."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
+from scipy import stats
+
+from sense7.estimators.estimates import require_estimates
+from sense7.figures.estimates import ranges_in_words
+from sense7.figures.style import (
+    COLOURS,
+    LEVEL_COLOURS,
+    STYLE,
+    Figure,
+    drawn,
+    ink_on,
+    legend_above,
+    name_parts,
+    new_axes,
+    styled,
+)
+from sense7.study import ABSENT, NOT_RATED, UNREADABLE
+from sense7.tables import Sentence
+from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
+
+__all__ = ["caterpillar", "distributions", "level_distribution", "stacked_shares"]
+
+
+def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
+    """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.
+
+    Answers that decline to rate are hatched, blank cells are empty with an outline, and answers that can't be read are
+    dotted, all in the color of the page's text.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        As :func:`sense7.findings.ratings.level_counts` returns it. A bar is as long as all turns of its row.
+    name : str
+        Name of the figure's data file.
+    caption : str
+        What to see, and n.
+    """
+    answers = [answer for answer in (*range(1, 6), NOT_RATED, ABSENT, UNREADABLE) if answer in counts]
+    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
+    words = dict(zip(range(1, 6), LEVELS, strict=True))
+    words |= {NOT_RATED: "unknown or not applicable", ABSENT: "blank", UNREADABLE: "can't be read"}
+    hatches = {NOT_RATED: "////", ABSENT: "", UNREADABLE: "...."}
+    answers = [answer for answer in answers if answer not in hatches or counts[answer].any()]
+    ink = STYLE["text.color"]
+    with styled(), mpl.rc_context({"hatch.linewidth": 0.6}):
+        drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
+        left, parts = np.zeros(len(counts)), []
+        for answer in answers:
+            width = 100 * shares[answer].to_numpy()
+            look = {"facecolor": "none", "edgecolor": ink, "linewidth": 0.6, "clip_on": False}
+            look = look | {"hatch": hatches[answer]} if answer in hatches else {"color": LEVEL_COLOURS[answer - 1]}
+            parts.append((words[answer], left[0] + width[0] / 2, look.get("color", ink)))
+            bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
+            axes.barh(bars, width[bars], left=left[bars], label=words[answer], height=0.72, **look)
+            left += width
+        _label_bars(axes, counts.index, "share of turns (%)", 100)
+        axes.set_ylabel(str(counts.index.name or "rating"))
+        if (shares[answers].iloc[0] > 0).all():
+            name_parts(axes, parts, -0.36)
+        else:
+            legend_above(drawing)
+    described = [
+        f"{row}: {', '.join(f'{words[answer]} {share:.0%}' for answer, share in shares.loc[row, answers].items())}"
+        for row in counts.index
+    ]
+    alt = f"Shares of the answers to each rating. {'; '.join(described)}."
+    return Figure(drawing, name, alt, caption, counts)
+
+
+def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> Figure | Sentence:
+    """Shares of a whole as stacked bars, one bar per table and one color per row, in the order of the rows.
+
+    Parameters
+    ----------
+    tables : mapping of name -> DataFrame
+        Tables of estimates with the same rows, each of shares that add up to one. A row without an
+        estimate, or with a negative one, has no width; the data say which.
+    name, caption : str
+        As for :func:`level_distribution`.
+
+    Returns
+    -------
+    Figure or Sentence
+        With the share in each part that is wide enough for it; a sentence if no table has an estimate.
+    """
+    for table in tables.values():
+        require_estimates("stacked_shares", "tables", table)
+    known = {bar: table for bar, table in tables.items() if np.isfinite(table["estimate"]).any()}
+    if not known:
+        reasons = list(dict.fromkeys(reason for table in tables.values() for reason in table["reason"]))
+        return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
+    rows = list(next(iter(known.values())).index)
+    palette = (*COLOURS, "#B0B0B0")
+    with styled():
+        drawing, axes = new_axes(7, 1.3 + 0.45 * len(known))
+        left = np.zeros(len(known))
+        for place, row in enumerate(rows):
+            width = np.array([max(0.0, 100 * np.nan_to_num(table.loc[row, "estimate"])) for table in known.values()])
+            color = palette[place % len(palette)]
+            axes.barh(range(len(known)), width, left=left, color=color, label=drawn(row), height=0.72)
+            (ink,) = ink_on([mpl.colors.to_rgb(color)])
+            for bar in np.flatnonzero(width >= 4):
+                axes.text(left[bar] + width[bar] / 2, bar, f"{width[bar]:.0f}", color=ink, ha="center", va="center")
+            left += width
+        _label_bars(axes, list(known), "share of the variance (%)", max(100, left.max()))
+        legend_above(drawing)
+    alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
+    return Figure(drawing, name, alt, caption, pd.concat(known, names=["rating"]))
+
+
+def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
+    axes.set_yticks(range(len(names)), [drawn(one) for one in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0, right)
+    axes.set_xlabel(label)
+    axes.grid(visible=False, axis="y")
+
+
+def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
+    """Letter-value plots (seaborn's boxenplot): one panel per quantity, one row per condition.
+
+    The widest box holds the middle half of the values, each further pair of boxes half of what is left, so that tails
+    are shown as well (Hofmann, Wickham and Kafadar, 2017).
+
+    Parameters
+    ----------
+    frames : mapping of str -> DataFrame
+        Label of the axis -> condition, value (no NaN); those without a row are left out.
+    name, caption : str
+        As for :func:`level_distribution`.
+    label : str
+        What is shown, for those who do not see it.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence if there is no value at all. An axis whose largest value is more than twenty times the
+        median is logarithmic, and says so. The data are the quartiles.
+    """
+    import seaborn
+
+    frames = {axis: frame for axis, frame in frames.items() if len(frame)}
+    if not frames:
+        return Sentence(f"No figure of {label}: there is nothing to show.")
+    quartiles = {
+        axis: frame.groupby("condition")["value"].describe().rename(columns=str)[["count", "25%", "50%", "75%"]]
+        for axis, frame in frames.items()
+    }
+    rows, ink = max(map(len, quartiles.values())), STYLE["text.color"]
+    with styled():
+        drawing = MatplotlibFigure(figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained")
+        for axes, (axis, frame) in zip(drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True):
+            seaborn.boxenplot(
+                frame,
+                x="value",
+                y="condition",
+                order=list(quartiles[axis].index),
+                color=COLOURS[5],
+                width=0.7,
+                linecolor=ink,
+                linewidth=0.5,
+                line_kws={"color": ink, "linewidth": 1.8},
+                flier_kws={"s": 8, "facecolor": ink, "linewidth": 0},
+                ax=axes,
+            )
+            if tail := frame["value"].max() > 20 * frame["value"].median() > 0:
+                axes.set_xscale("symlog", linthresh=1)  # linear up to one: seconds and words may be zero
+                axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="condition")
+            axes.set_yticks(axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index])
+            axes.grid(visible=False, axis="y")
+    parts = [
+        f"{axis}: "
+        + "; ".join(
+            f"{condition}: median {row['50%']:g}, quartiles {row['25%']:g} and {row['75%']:g}, n = {row['count']:,.0f}"
+            for condition, row in table.iterrows()
+        )
+        for axis, table in quartiles.items()
+    ]
+    data = pd.concat(quartiles, names=["quantity"])
+    data = data.rename(columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"})
+    return Figure(drawing, name, f"{label}. {'. '.join(parts)}.", caption, data)
+
+
+def caterpillar(rows: Sequence[Mapping], *, beyond: float, name: str, caption: str) -> Figure | Sentence:
+    """Distances of values from their truths, in standard errors and ascending order, beside normal ones.
+
+    >>> rows = [{"distance": 0.5}, {"distance": -2.5}, {"distance": 1.0}]
+    >>> caterpillar(rows, beyond=1.96, name="x", caption="n = 3 values.")
+    Figure: 3 distances from -2.5 to 1.0, in ascending order; 1 of them beyond 1.96.
+    """
+    table = pd.DataFrame(rows)
+    if table.empty:
+        return Sentence("No figure of distances: no value has an implied truth and an error.")
+    table = table.sort_values("distance", kind="stable", ignore_index=True)
+    ordered = table["distance"].to_numpy(dtype=float)
+    heights, outside = np.arange(1, len(ordered) + 1), np.abs(ordered) > beyond
+    ink = STYLE["text.color"]
+    with styled():
+        drawing, axes = new_axes(7, 4.5)
+        normal = stats.norm.ppf((heights - 0.5) / len(heights))
+        axes.plot(normal, heights, color=ink, linewidth=1, linestyle="--", label="normal distances")
+        axes.plot(
+            ordered[~outside], heights[~outside], "o", color=COLOURS[0], markersize=3, label=f"at most {beyond:g}"
+        )
+        axes.plot(ordered[outside], heights[outside], "D", color=COLOURS[1], markersize=3, label=f"beyond {beyond:g}")
+        for limit in (-beyond, 0, beyond):
+            axes.axvline(limit, color=ink, linewidth=1, linestyle=":")
+        axes.set(xlabel="found minus implied, in standard errors", ylabel="values in ascending order")
+        legend_above(drawing)
+    alt = f"{count_of(len(ordered), 'distance')} from {ordered[0]:.1f} to {ordered[-1]:.1f}, in ascending order; "
+    return Figure(drawing, name, f"{alt}{outside.sum():,} of them beyond {beyond:g}.", caption, table)

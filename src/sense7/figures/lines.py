@@ -1,0 +1,260 @@
+"""Lines: estimates by turn or around an event, eigenvalues, calibration, and the ceiling over the content share."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from sense7.estimators.estimates import require_estimates
+from sense7.figures.estimates import ranges_in_words, with_sizes
+from sense7.figures.style import COLOURS, INK, MARKS, Figure, colors_of, drawn, name_lines, new_axes, styled
+from sense7.record import format_number
+from sense7.tables import Sentence
+from sense7.taxonomy import LEVELS
+
+__all__ = ["ceiling_curves", "lines_by_turn", "reliability_diagram", "scree"]
+
+
+def lines_by_turn(
+    tables: Mapping[str, pd.DataFrame] | pd.DataFrame,
+    *,
+    name: str,
+    label: str,
+    caption: str,
+    across: str = "",
+    event: str = "",
+    zero: bool = False,
+    bands: Mapping[str, tuple[pd.Series, float, float]] | None = None,
+) -> Figure | Sentence:
+    """Estimates turn by turn with their intervals, a line, color and mark for each table.
+
+    Parameters
+    ----------
+    tables : DataFrame or mapping of name -> DataFrame
+        Tables of estimates with one row per turn, e.g. one for each condition.
+    name, label, caption : str
+        As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
+    across : str, optional
+        What the rows are, where they are not turns: the label of the other axis.
+    event : str, optional
+        The turn from which turns are counted, such as "the first poor turn": 1 is the turn after it, -1 that before.
+    zero : bool
+        Whether a line marks zero. Differences always have one.
+    bands : mapping of str -> (Series, float, float), optional
+        Name -> a row of a table of estimates, and the first and last turn that it is about: its interval as a band.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence with the reason if there is nothing to draw. Rows without an estimate are left out.
+
+    Examples
+    --------
+    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> row = estimate_row(-0.5, -0.9, -0.1, n=9, unit="level, difference", method="mean; 95% interval")
+    >>> lines_by_turn(estimate_table({1: row}, "time"), name="x", label="drop", caption="Look.", event="a failure")
+    Figure: drop, by turns around a failure. 1 after: -0.50 (-0.90 to -0.10).
+    """
+    tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
+    known = {which: table[np.isfinite(table["estimate"].astype(float))] for which, table in tables.items()}
+    everything = pd.concat(tables, names=["line"])
+    if not any(map(len, known.values())):
+        reasons = dict.fromkeys(reason for reason in everything["reason"] if reason)
+        return Sentence(f"No figure of {label}: {'; '.join(reasons) or 'there are no turns'}.")
+    units = everything["unit"].str
+    scale = 100 if units.startswith("share").all() else 1
+    bands = {which: band for which, band in (bands or {}).items() if np.isfinite(band[0]["low"])}
+    with styled():
+        drawing, axes = new_axes(7, 3.4 if event else 4)
+        if zero or units.contains("difference").any() or " minus " in label:
+            axes.axhline(0, linestyle="--", linewidth=1, color=INK)
+        if event and min(min(table.index, default=0) for table in known.values()) <= 0:
+            axes.axvline(0, linestyle=":", linewidth=1, color=INK)
+        for which, (row, first, last) in bands.items():
+            low, middle, high = (scale * row[column] for column in ("low", "estimate", "high"))
+            axes.fill_between([first, last], low, high, color=INK, alpha=0.15, linewidth=0)
+            axes.plot([first, last], [middle, middle], color=INK, linewidth=1.5, label=drawn(which))
+        reach = 0.04 if across else 0.12
+        offsets = np.linspace(-reach, reach, len(known)) if len(known) > 1 else [0]
+        for index, (color, (which, table)) in enumerate(zip(colors_of(list(known)), known.items(), strict=True)):
+            numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
+            axes.errorbar(
+                table.index.to_numpy(dtype=float) + offsets[index],
+                numbers[:, 0],
+                yerr=np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T,
+                fmt=MARKS[index % len(MARKS)],
+                linestyle=("-", "--", ":", "-.")[index // len(COLOURS) % 4],
+                color=color,
+                capsize=2,
+                linewidth=1.2,
+                label=drawn(which) or ("each turn" if bands else None),
+            )
+        axes.set_ylabel(label)
+        if event:
+            times = sorted({time for table in tables.values() for time in table.index})
+            axes.set_xticks(times, [f"{time:+d}" if time else "0" for time in times])
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel(
+            f"turns after (+) or before (-) {event}" if event else across or "turn of the assistant in the conversation"
+        )
+        name_lines(axes)
+
+    def place(row):
+        if event:
+            return event if row == 0 else f"{abs(row)} {'after' if row > 0 else 'before'}"
+        return f"at {row:g}" if across else f"turn {row}"
+
+    said = [f"{name}: " * bool(name) + f"{ranges_in_words(table.rename(place))}." for name, table in tables.items()]
+    said += [f"{which}: {ranges_in_words(row.to_frame().T.set_axis(['all']))}." for which, (row, *_) in bands.items()]
+    by = f"by turns around {event}" if event else f"by {across}" if across else "turn by turn"
+    caption = with_sizes(caption, everything)
+    data = everything if len(tables) > 1 else next(iter(tables.values()))
+    return Figure(drawing, name, f"{label}, {by}. {' '.join(said)}", caption, data)
+
+
+def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+    """Eigenvalues of the ratings from the largest, with those of noise.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`sense7.findings.reliability.parallel_analysis` returns it.
+    name, caption : str
+        As for :func:`sense7.figures.intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence if the table is empty.
+    """
+    if table.empty:
+        return Sentence("No figure of the eigenvalues: too few ratings vary, or too few units rate all of them.")
+    lines = {
+        "components": ("ratings", "o-", COLOURS[0]),
+        "components, noise": ("noise, as many rows as units", "s--", "#8c8c8c"),
+        "components, noise of participants": ("noise, as many rows as participants", "^:", INK),
+    }
+    parts = []
+    with styled():
+        drawing, axes = new_axes(7, 3.4)
+        for column, (label, marks, color) in lines.items():
+            if table[column].notna().any():
+                axes.plot(table.index, table[column], marks, color=color, label=label)
+                parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
+        axes.set(xlabel="rank", ylabel="eigenvalue of the correlations")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        name_lines(axes)
+    return Figure(drawing, name, f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.", caption, table)
+
+
+def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+    """Reliability diagram: mean ground truth at each predicted level, against the line of equal values.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Table of estimates with one row per predicted level 1..5, as
+        :func:`sense7.judge.scoring.metrics.calibration` returns it; ``n`` counts predictions.
+    name, caption : str
+        As for :func:`sense7.figures.intervals`.
+
+    Returns
+    -------
+    Figure or Sentence
+        A level that was never predicted has no mark; a sentence if none was.
+
+    Examples
+    --------
+    >>> from sense7.estimators.estimates import estimate_row, estimate_table
+    >>> rows = {4: estimate_row(3.5, 3.0, 3.9, n=20, unit="level, 1 to 5", method="mean; interval")}
+    >>> reliability_diagram(estimate_table(rows, "prediction"), name="x", caption="n = 20").alt[:76]
+    'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'
+    """
+    require_estimates("reliability_diagram", "table", table)
+    known = table[np.isfinite(table["estimate"].astype(float))]
+    if known.empty:
+        reasons = "; ".join(dict.fromkeys(filter(None, table["reason"])))
+        return Sentence(f"No reliability diagram: {reasons or 'nothing was predicted'}.")
+    levels, ends = np.arange(1, len(LEVELS) + 1), [1, len(LEVELS)]
+    with styled():
+        drawing, axes = new_axes(7, 4)
+        axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
+        axes.text(1.55, 1.68, "score = ratings", rotation=45, rotation_mode="anchor", transform_rotates_text=True)
+        numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)
+        spans = np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
+        axes.errorbar(known.index, numbers[:, 0], yerr=spans, fmt="o-", color=COLOURS[0], capsize=4, linewidth=1.5)
+        axes.set(xlim=(0.5, len(levels) + 0.5), ylim=(0.8, len(levels) + 0.2), yticks=levels)
+        sizes = table["n"].reindex(levels).fillna(0)
+        axes.set_xticks(levels, [f"{one}\n{LEVELS[one - 1]}\nn = {sizes[one]:,.0f}" for one in levels])
+        axes.set(xlabel="level of the judge's score, and number of predictions", ylabel="mean ground truth (level)")
+    parts = []
+    for level, row in known.iterrows():
+        words = ranges_in_words(known.loc[[level]].rename(lambda one: f"Predicted {one}"))
+        parts.append(f"{words}, n = {row['n']:,}")
+    alt = f"Reliability diagram: mean ground truth by predicted level. {'; '.join(parts)}."
+    return Figure(drawing, name, alt, with_sizes(caption, table), table)
+
+
+def ceiling_curves(
+    curve: pd.DataFrame,
+    judges: Mapping[str, tuple[float, ...]],
+    *,
+    name: str,
+    caption: str,
+    bound: pd.Series | None = None,
+) -> Figure | Sentence:
+    """Ceiling of Spearman's correlation over the content share, with each judge as a dot at the share it needs.
+
+    Parameters
+    ----------
+    curve : DataFrame
+        Indexed by content share (0..1, ascending), with a column ``spearman_untied``: the ceiling for any labels.
+    judges : mapping
+        Name -> its Spearman correlation, and what is not drawn; NaN is not drawn. A dot stands where the result meets
+        the curve: the content share that it needs at least; at an end where it lies beyond the curve.
+    name, caption : str
+        As for :func:`sense7.figures.intervals`.
+    bound : Series, optional
+        Row of a table of estimates: the upper bound of the content share, drawn as a band of its interval.
+
+    Returns
+    -------
+    Figure or Sentence
+        A sentence where a curve is not defined, as with a single label.
+    """
+    ceiling = curve["spearman_untied"].astype(float)
+    if curve.isna().any(axis=None):
+        return Sentence("No figure of the ceiling: it takes at least two different labels of conversations.")
+    bounded = bound is not None and np.isfinite(bound["estimate"])
+    ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
+    alt = f"A curve that rises with the content share: the ceiling of Spearman's correlation, from {' to '.join(ends)}."
+    results = {judge: float(numbers[0]) for judge, numbers in judges.items() if np.isfinite(numbers[0])}
+    unit = "share of the variance"
+    with styled():
+        drawing, axes = new_axes(7, 4)
+        axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
+        for color, (judge, result) in zip(colors_of([*results, "", ""])[: len(results)], results.items(), strict=True):
+            share = float(np.interp(result, ceiling, curve.index.to_numpy(dtype=float)))
+            axes.plot([share], [result], "o", color=color, markersize=7, label=drawn(judge))
+            alt += f" {judge}: {format_number(result, '')}, "
+            if ceiling.iloc[0] < result <= ceiling.iloc[-1]:
+                alt += f"which takes a content share of {format_number(share, unit)} at least."
+            else:
+                alt += "which takes no content." if result <= ceiling.iloc[0] else "above the whole curve."
+        if bounded:
+            low, high = (
+                bound[column] if np.isfinite(bound["low"]) else bound["estimate"] for column in ("low", "high")
+            )
+            axes.axvspan(low, high, color="#8c8c8c", alpha=0.3, linewidth=0)
+            axes.axvline(bound["estimate"], color="#8c8c8c", linewidth=1.2)
+            axes.text(bound["estimate"], 1.01, "bound", transform=axes.get_xaxis_transform(), ha="center", va="bottom")
+            words = ranges_in_words(bound.to_frame().T.set_axis(["Upper bound of the content share"]))
+            alt += f" {words}."
+        axes.set(xlim=(0, 1), ylim=(min([0, *(result - 0.05 for result in results.values())]), 1))
+        axes.set(xlabel="content share s", ylabel="Spearman correlation with the ratings")
+        name_lines(axes)
+    if bound is not None and not bounded:
+        caption += f" No upper bound of the content share: {bound['reason']}."
+    return Figure(drawing, name, alt, caption, curve)

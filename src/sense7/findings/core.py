@@ -1,0 +1,144 @@
+"""A published number is declared: label, statistic, unit, method, rows, key. The rest stands here, once.
+
+The rest is: resampling, the reason where there is no number, the row of a table. A statistic is an array of 1 + draws
+numbers: the estimate, then its value in every resample of participants. The difference of two statistics of one
+bootstrap is thus paired, and written as a minus sign.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from sense7.estimators.alpha import joined
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.order import rounded
+from sense7.estimators.ranks import spearman_in_draws
+
+
+class NotComputable(Exception):
+    """Why there is no number: raised in a statistic by `need`, it becomes the reason of the number's row."""
+
+
+def need(met: object, reason: str) -> None:
+    """Refuse to compute a number, and say why."""
+    if not met:
+        raise NotComputable(reason)
+
+
+@dataclass(frozen=True)
+class Number:
+    """One published number.
+
+    ``statistic`` returns an array of 1 + draws numbers, of which the percentile interval is made, or an `Estimate`
+    whose interval is of another kind, said by ``interval``. ``rows`` are what n counts: a frame with a column
+    participant, or the participant of each. ``note`` says what a number lacks that is there nevertheless.
+    """
+
+    label: str
+    statistic: Callable[[], np.ndarray | Estimate]
+    unit: str
+    method: str
+    rows: pd.DataFrame | pd.Series | pd.Index
+    key: str = ""
+    undefined: str = "it is undefined in these data"
+    interval: str | None = None
+    note: str = ""
+
+    def row(self, bootstrap: ParticipantBootstrap) -> dict:
+        """Its row of a table of estimates. Here alone NotComputable is caught; every other error is an error."""
+        common = {"n": len(self.rows), "unit": self.unit, "method": self.method}
+        try:
+            found = self.statistic()
+        except NotComputable as why:
+            return estimate_row(**common, reason=str(why))
+        if not isinstance(found, Estimate):
+            people = self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
+            found = Estimate(float(found[0]), *bootstrap.interval(found[1:], people))
+        row = bootstrap.row(found, **common, undefined=self.undefined, how=self.interval)
+        return row | {"reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")}
+
+
+def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return a table of estimates: one row per number, called by its label, under its key if any has one."""
+    numbers = list(numbers)
+    keys = {number.label: number.key for number in numbers} if any(number.key for number in numbers) else None
+    return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
+
+
+def resampled(bootstrap: ParticipantBootstrap, statistic: Callable, values, participants) -> np.ndarray:
+    """Return a function of sums over rows, in all rows and in every resample: shape (1 + draws, ...)."""
+    values = np.asarray(values, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = np.asarray(statistic(values.sum(axis=0)))
+    return np.concatenate([whole[None], bootstrap.distribution(statistic, values, participants)])
+
+
+def share(bootstrap: ParticipantBootstrap, counted, among, participants) -> np.ndarray:
+    """Return the sum of one column by that of another, such as a share of rows or a mean, as `resampled` does."""
+    return resampled(bootstrap, ratio, np.column_stack([counted, among]), participants)
+
+
+def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
+    """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
+    return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))
+
+
+class Resamples:
+    """Statistics of complete columns over all units and in every resample of them: arrays of shape (1 + draws,).
+
+    The index of the frame names the units, such as conversations; the bootstrap says how many resamples of them, the
+    seed, and the confidence.
+    """
+
+    def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap):
+        self.frame = frame
+        self.bootstrap = replace(bootstrap, participants=pd.Series(frame.index, dtype=object))
+        self.weights = np.vstack([np.ones((1, len(frame))), self.bootstrap.weights()[:, np.arange(len(frame))]])
+        self._correlations: dict[tuple[str, str], np.ndarray] = {}
+
+    def of(self, frame: pd.DataFrame) -> "Resamples":
+        """The same of other columns of these units; own resamples of fewer units."""
+        return Resamples(frame, self.bootstrap)
+
+    def spearman(self, first: str, second: str) -> np.ndarray:
+        """Spearman's correlation of two columns."""
+        pair = min(first, second), max(first, second)
+        if pair not in self._correlations:
+            columns = (self.frame[name].to_numpy() for name in pair)
+            self._correlations[pair] = spearman_in_draws(*columns, self.weights)
+        return self._correlations[pair]
+
+    def pearson(self, first: str, second: str) -> np.ndarray:
+        """Pearson's correlation of two columns; NaN where one does not vary."""
+        x, y = (self.frame[name].to_numpy() - self.frame[name].to_numpy().mean() for name in (first, second))
+        both, of_x, of_y = (self.mean(a * b) - self.mean(a) * self.mean(b) for a, b in ((x, y), (x, x), (y, y)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where((rounded(of_x) > 0) & (rounded(of_y) > 0), both / np.sqrt(of_x * of_y), np.nan)
+
+    def mean(self, values) -> np.ndarray:
+        """Mean of one number per unit."""
+        return self.weights @ np.asarray(values, dtype=float) / self.weights.sum(axis=1)
+
+    def deviation(self, values) -> np.ndarray:
+        """Standard deviation (n - 1) of one number per unit."""
+        centered, n = np.asarray(values, dtype=float) - np.mean(values), self.weights.sum(axis=1)
+        squares = self.mean(centered * centered) - self.mean(centered) * self.mean(centered)
+        return np.sqrt(np.maximum(squares, 0) * n / (n - 1))
+
+    def quantile(self, values, share: float) -> np.ndarray:
+        """Quantile of one number per unit, as `numpy.quantile` computes it."""
+        order = np.argsort(values, kind="stable")
+        ranked, upto = np.asarray(values, dtype=float)[order], np.cumsum(self.weights[:, order], axis=1)
+        position = (upto[:, -1] - 1) * share
+        low, high = (ranked[(upto > end(position)[:, None]).argmax(axis=1)] for end in (np.floor, np.ceil))
+        return low + (position - np.floor(position)) * (high - low)
+
+    def alpha(self, items: pd.DataFrame) -> np.ndarray:
+        """Cronbach's alpha of complete columns."""
+        k, items = items.shape[1], items.to_numpy()
+        variances = sum(self.deviation(column) ** 2 for column in items.T)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return k / (k - 1) * (1 - variances / self.deviation(items.sum(axis=1)) ** 2)

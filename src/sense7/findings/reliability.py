@@ -1,0 +1,539 @@
+r"""Whether the seven ratings are seven measures or one impression: alpha, correlations, components, one factor.
+
+A covariance over all turns mixes two questions: whether the ratings move together from turn to turn of one
+conversation, and whether conversations that are rated high on one dimension are rated high on the others. With C
+conversations, :math:`n_c` turns of conversation c that rate both items, N turns in all, and conversation means
+:math:`\bar x_c, \bar y_c` over these turns,
+
+.. math::
+
+    S_W = \frac{\sum_c \sum_t (x_{ct} - \bar x_c)(y_{ct} - \bar y_c)}{\sum_c (n_c - 1)}, \qquad
+    S_B = \frac{M_B - S_W}{n_0}, \qquad
+    M_B = \frac{\sum_c n_c (\bar x_c - \bar x)(\bar y_c - \bar y)}{C - 1}, \qquad
+    n_0 = \frac{N - \sum_c n_c^2 / N}{C - 1}
+
+are the covariances *within* conversations (pooled) and *between* conversations (of their expected ratings, free of the
+variation from turn to turn). Alpha of each is the multilevel reliability of Geldhof, Preacher and Zyphur (2014) and of
+Lai (2021), by analysis of variance in place of a structural equation model.
+
+Ratings are frames indexed by participant, one column per item, NaN if not rated. Items that were never rated or do not
+vary are left out, and named in the method. Pairwise: each covariance over the units that rate both items, each variance
+over those that rate the item. Listwise: only units that rate every item.
+"""
+
+import itertools
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from sense7.estimators.alpha import (
+    FEWEST_UNITS,
+    SCALE,
+    alpha_from_covariances,
+    alpha_row,
+    average_correlation,
+    between_covariances,
+    correlations_from_covariances,
+    covariances_from_sums,
+    item_rest_from_covariances,
+    joined,
+    lacking_items,
+    moments_by_participant,
+    nested_moments,
+    too_few,
+    usable,
+    varies,
+    within_covariances,
+)
+from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.factor import (
+    ITEMS_FOR_A_FACTOR,
+    QUANTILE,
+    SIMULATIONS,
+    descending_eigenvalues,
+    fit_one_factor,
+    indices_of,
+    noise_eigenvalues,
+    omega_total,
+    reduced_correlations,
+)
+from sense7.estimators.order import rounded
+from sense7.findings.core import Number, need, resampled, share, tabulate
+from sense7.taxonomy import LEVELS
+from sense7.terminal import count_of
+
+ITEMS_FOR_A_TEST = 4
+UNITS_FOR_A_FACTOR = 20
+RATINGS_OF_A_LINE = 5
+"""Ratings of a turn that must be of one level to count as a straight line."""
+
+NO_FACTOR = "no factor model can be fitted: some of the ratings are the same, or sums of others"
+
+
+class Items:
+    """Ratings of items as one statistic uses them, and why there is none of them."""
+
+    def __init__(self, ratings: pd.DataFrame, missing: str, fewest: int, units: int = FEWEST_UNITS):
+        self.ratings = ratings
+        self.used, self.note = usable(ratings, missing)
+        self.reason = too_few(self.used, fewest, units)
+        self.words = f"{missing}, {count_of(self.used.shape[1], 'item')}{self.note}"
+        self.lacking = lacking_items(self.used, self.note)
+
+    @cached_property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of each participant from which covariances follow, and the participants."""
+        return moments_by_participant(self.used.to_numpy(dtype=float), self.used.index)
+
+    def statistic(self, bootstrap: ParticipantBootstrap, of_covariances) -> np.ndarray:
+        """A function of the covariances, in all units and in every resample."""
+        need(not self.reason, self.reason)
+        return resampled(bootstrap, lambda sums: of_covariances(covariances_from_sums(sums)), *self.moments)
+
+    def number(self, name: str, column, **declared) -> Number:
+        """The number of one item, from a statistic with a column for each item used."""
+
+        def statistic():
+            need(self.ratings[name].notna().any(), "never rated in this data set")
+            every = column()
+            need(name in self.used, "does not vary in the units used")
+            return every[:, list(self.used).index(name)]
+
+        return Number(name, statistic, **declared)
+
+
+def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
+
+    Feldt's interval takes every turn as independent of every other. The others are t intervals over participants, see
+    :func:`sense7.estimators.alpha.alpha_row`.
+
+    Parameters
+    ----------
+    turns, post_task : DataFrame
+        As :func:`~sense7.findings.measures.turn_ratings` and :func:`~sense7.findings.measures.post_task_ratings`
+        return them.
+    bootstrap : ParticipantBootstrap
+        Of the study's participants.
+
+    Returns
+    -------
+    DataFrame
+        A table of estimates, one row for each.
+    """
+    alphas = {
+        "per turn, pairwise": ("alpha_turn", turns, {}),
+        "per turn, listwise": ("alpha_turn_listwise", turns, {"missing": "listwise"}),
+        "per turn, without Relational": ("alpha_turn_without_relational", turns.drop(columns="Relational"), {}),
+        "after the conversation": ("alpha_post", post_task, {}),
+        "per turn, turns taken as independent": ("alpha_turn_feldt", turns, {"interval": "feldt"}),
+    }
+    rows = {name: alpha_row(ratings, bootstrap, **how) | {"key": key} for name, (key, ratings, how) in alphas.items()}
+    return estimate_table(rows, "ratings")
+
+
+def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn", "post" or "" for no keys."""
+    never = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
+    rows = {
+        name: alpha_row(ratings.drop(columns=name), bootstrap) if ratings[name].notna().any() else never
+        for name in ratings
+    }
+    keys = {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings} if recorded_as else None
+    return estimate_table(rows, "left out", keys)
+
+
+def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Return alpha, and the mean correlation of two dimensions, within conversations and between them, pairwise.
+
+    .. math:: \alpha = \frac{k}{k - 1}\left(1 - \frac{\sum_i S_{ii}}{\sum_{ij} S_{ij}}\right), \qquad
+              \bar r = \frac{2}{k (k - 1)} \sum_{i < j} \frac{S_{ij}}{\sqrt{S_{ii} S_{jj}}}
+
+    with S the covariances of the level, see this module's head. Between conversations alpha may be estimated above 1,
+    where its logarithmic scale ends, so that its t interval is on its own scale. ``ratings`` are those of
+    :func:`~sense7.findings.measures.nested_turn_ratings`.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_tuples([("P", "C1"), ("P", "C1"), ("P", "C2"), ("P", "C2")])
+    >>> ratings = pd.DataFrame({"Affective": [1.0, 3, 4, 5], "Relational": [2.0, 3, 3, 5]}, index=index)
+    >>> float(by_level(ratings, ParticipantBootstrap(["P"], 100, 1))["estimate"].iloc[0].round(3))
+    0.889
+    """
+    items = Items(ratings, "pairwise", fewest=2)
+    moments, people = nested_moments(items.used)
+    of = {"within": within_covariances, "between": between_covariances}
+
+    def covariances(sums: np.ndarray, level: str) -> np.ndarray:
+        found = of[level](sums)
+        varying = (rounded(np.diagonal(found, axis1=-2, axis2=-1)) > 0).all(axis=-1)
+        return np.where(varying[..., None, None], found, np.nan)
+
+    def undefined(level: str) -> str:
+        sums = moments.sum(axis=0)
+        if (sums[1] == 0).any():
+            return "no conversation has two turns that rate the same two dimensions"
+        if np.isnan(covariances(sums, "within")).any():
+            return "a dimension does not vary within conversations"
+        if level == "between" and np.isnan(covariances(sums, level)).any():
+            return "a dimension does not vary between conversations beyond its turns"
+        return "some of the ratings are the same, or sums of others"
+
+    def number(kind: str, level: str) -> Number:
+        alpha = kind == "alpha"
+        scale = {"within": SCALE, "between": OWN_SCALE}[level] if alpha else None
+
+        def of_sums(sums: np.ndarray) -> np.ndarray:
+            found = covariances(sums, level)
+            return alpha_from_covariances(found) if alpha else average_correlation(correlations_from_covariances(found))
+
+        def statistic() -> Estimate:
+            need(not items.reason, items.reason)
+            return bootstrap.estimate(of_sums, moments, people, scale)
+
+        return Number(
+            f"{kind} {level} conversations",
+            statistic,
+            unit=kind,
+            method=f"{'Cronbach' + chr(39) + 's alpha' if alpha else kind} of the covariances {level} conversations, "
+            f"{items.words}",
+            rows=items.used.index.get_level_values(0),
+            key=f"{level}_{kind.replace(' ', '_')}",
+            undefined=undefined(level) if not items.reason else "",
+            interval=bootstrap.describe(scale),
+            note=items.lacking,
+        )
+
+    kinds = itertools.product(("alpha", "average correlation"), of)
+    return tabulate("level", [number(*one) for one in kinds], bootstrap)
+
+
+def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Return how often all ratings of a turn are one level, and alpha without the participants who do so most.
+
+    A turn counts if it has at least five ratings. With :math:`s_p` the share of participant p's turns that have one
+    level, alpha is that of the participants with :math:`s_p \le Q_{3/4}(s)`: at most a quarter is left out, the same
+    in all resamples. To leave out the turns themselves would lower alpha whatever the cause: in these, ratings agree.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame([[5.0] * 5, [4.0] * 5, [5, 4, 5, 4, 5], [5, 5, 5, 5, np.nan]], index=list("ppqq"))
+    >>> straight_lining(ratings, ParticipantBootstrap(["p", "q"], 100, 1))["estimate"].iloc[:2].round(3).tolist()
+    [0.667, 0.5]
+    """
+    enough = turns[turns.notna().sum(axis=1) >= RATINGS_OF_A_LINE]
+    straight = (enough.max(axis=1) == enough.min(axis=1)).to_numpy()
+    below = straight & (enough.max(axis=1) < len(LEVELS)).to_numpy()
+    own = pd.Series(straight, index=enough.index, dtype=float).groupby(level=0).mean()
+    most = own.index[rounded(own) > rounded(own.quantile(0.75))]
+    alpha = alpha_row(turns[~turns.index.isin(most)], bootstrap)
+    alpha["method"] += f"; without {len(most)} of {turns.index.nunique()} participants"
+
+    def number(label: str, key: str, unit: str, counted: np.ndarray, among: np.ndarray) -> Number:
+        def statistic() -> np.ndarray:
+            need(len(enough), f"no turn has {RATINGS_OF_A_LINE} ratings")
+            need(among.any(), "no turn has one level throughout")
+            return share(bootstrap, counted[among], among[among], enough.index[among])
+
+        method = f"turns with at least {RATINGS_OF_A_LINE} ratings of dimensions, all of one level"
+        return Number(label, statistic, unit, method, enough.index[among], key)
+
+    every = np.ones(len(enough), dtype=bool)
+    shares = [
+        number("one level for all dimensions", "straight_lined", "share of turns", straight, every),
+        number("of these, below very good", "straight_lined_below_top", "share of such turns", below, straight),
+    ]
+    rows = {one.label: one.row(bootstrap) | {"key": one.key} for one in shares}
+    rows["alpha without the quarter that does so most"] = alpha | {"key": "alpha_turn_without_straight_liners"}
+    return estimate_table(rows, "straight-lining")
+
+
+def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return Pearson's correlation of each pair of items over the units that rate both; keys if ``recorded_as``.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [1, 3, 2, 4.0]}, index=list("pqrs"))
+    >>> correlations(ratings, ParticipantBootstrap(ratings.index, 100, 1))["estimate"].round(3).to_dict()
+    {'a with b': 0.8}
+    """
+
+    def number(a: str, b: str) -> Number:
+        both = ratings[[a, b]].dropna()
+
+        def statistic() -> np.ndarray:
+            never = [name for name in (a, b) if not ratings[name].notna().any()]
+            need(not never, f"never rated: {', '.join(never)}")
+            need(len(both) >= FEWEST_UNITS, "fewer than three units rate both")
+            constant = [name for name in (a, b) if not varies(both[name])]
+            need(not constant, f"does not vary: {', '.join(constant)}")
+            return resampled(bootstrap, pearson_from_sums, terms_of_a_pair(both), both.index)
+
+        key = f"correlation_{recorded_as}_{a}_{b}" if recorded_as else ""
+        method = "Pearson correlation of the units that rate both"
+        return Number(f"{a} with {b}", statistic, "Pearson correlation", method, both.index, key)
+
+    return tabulate("pair", [number(*pair) for pair in itertools.combinations(ratings, 2)], bootstrap)
+
+
+def terms_of_a_pair(both: pd.DataFrame) -> np.ndarray:
+    """Terms of each unit whose sums give a correlation: 1, x, y, xx, yy, xy."""
+    x, y = both.to_numpy(dtype=float).T - 3
+    return np.column_stack([np.ones(len(both)), x, y, x * x, y * y, x * y])
+
+
+def pearson_from_sums(sums: np.ndarray) -> np.ndarray:
+    """Pearson's correlation; NaN below three units, or where either does not vary."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_x, of_y = xx - x * x / n, yy - y * y / n
+        defined = (n >= FEWEST_UNITS) & (rounded(of_x) > 0) & (rounded(of_y) > 0)
+        return np.where(defined, np.clip((xy - x * y / n) / np.sqrt(of_x * of_y), -1, 1), np.nan)
+
+
+def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return correlations over all turns and within conversations, pairwise, of ratings as `by_level` takes them.
+
+    An item that was never rated, or does not vary, has a row and a column of NaN.
+    """
+    names, over_all = list(ratings), ratings.corr(min_periods=FEWEST_UNITS)
+    within = correlations_from_covariances(within_covariances(nested_moments(ratings)[0].sum(axis=0)))
+    return {
+        "over all turns": over_all.mask(rounded(ratings.std()) == 0),
+        "within conversations": pd.DataFrame(within, index=names, columns=names),
+    }
+
+
+def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return the correlation of each item with the sum of the others, pairwise; n counts units that rate the item."""
+    items = Items(ratings, "pairwise", fewest=2)
+    numbers = [
+        items.number(
+            name,
+            lambda: items.statistic(bootstrap, item_rest_from_covariances),
+            unit="correlation",
+            method=f"correlation with the sum of the others, {items.words}",
+            rows=ratings.index[ratings[name].notna()],
+            key=f"item_rest_{recorded_as}_{name}" if recorded_as else "",
+            undefined="too few units rate the item together with the others",
+        )
+        for name in ratings
+    ]
+    return tabulate("item", numbers, bootstrap)
+
+
+def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the mean correlation of two items per turn, pairwise: one row.
+
+    Each covariance is over the units that rate both items, and each variance over those that rate the item (as
+    psych::alpha does), so that it is not quite the mean of :func:`correlations`.
+    """
+    items = Items(ratings, "pairwise", fewest=2)
+    number = Number(
+        "average correlation over all turns",
+        lambda: items.statistic(bootstrap, lambda found: average_correlation(correlations_from_covariances(found))),
+        unit="average correlation",
+        method=f"average correlation, {items.words}",
+        rows=items.used.index,
+        key="average_correlation_turn",
+        undefined="some of the ratings are the same, or too few units rate them together",
+        note=items.lacking,
+    )
+    return tabulate("level", [number], bootstrap)
+
+
+def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+    """Return the eigenvalues of the correlations, listwise, from the largest; they sum to the number of items.
+
+    Examples
+    --------
+    >>> ratings = pd.DataFrame({"a": [1, 2.0] * 10, "b": [1, 2.0] * 10, "c": [1, 1, 2, 2.0] * 5})
+    >>> eigenvalues(ratings, ParticipantBootstrap(ratings.index, 100, 1))["estimate"].round(6).tolist()
+    [2.0, 1.0, 0.0]
+    """
+    items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
+    every = None if items.reason else items.statistic(bootstrap, _eigenvalues_of)
+
+    def statistic(rank: int) -> np.ndarray:
+        need(not items.reason, items.reason)
+        return every[:, rank - 1]
+
+    numbers = [
+        Number(
+            rank,
+            lambda rank=rank: statistic(rank),
+            unit="eigenvalue",
+            method=f"eigenvalues of the correlations, {items.words}",
+            rows=items.used.index,
+            key=f"eigenvalue_{recorded_as}_{rank}" if recorded_as else "",
+            undefined="does not vary",
+        )
+        for rank in range(1, 1 + (1 if items.reason else items.used.shape[1]))
+    ]
+    return tabulate("rank", numbers, bootstrap)
+
+
+def _eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
+    return descending_eigenvalues(correlations_from_covariances(covariances))
+
+
+def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
+    """Return the eigenvalues of the ratings beside those of noise, listwise.
+
+    Eigenvalues of noise depend on the number of independent units. Turns of one person are not independent, so the
+    comparison is made twice: with noise of as many rows as units, and of as many rows as participants, which is the
+    conservative reference.
+
+    Returns
+    -------
+    DataFrame
+        One row per rank: ``components`` (eigenvalues of the correlations) and ``factors`` (of the correlations with
+        squared multiple correlations in the diagonal); each with the 95th percentile of noise of as many rows as units,
+        and as participants (NaN if these are not more than the items). Empty if there are too few ratings.
+
+    References
+    ----------
+    Horn, J. L. (1965). Psychometrika 30, 179-185. Humphreys, L. G., & Montanelli, R. G. (1975). Multivariate Behavioral
+    Research 10, 193-205 (factors).
+    """
+    items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
+    kinds = ("components", "factors")
+    names = [f"{kind}{source}" for kind in kinds for source in ("", ", noise", ", noise of participants")]
+    if items.reason:
+        return pd.DataFrame(columns=names, dtype=float).rename_axis("rank")
+    n, k = items.used.shape
+    people = items.used.index.nunique()
+    correlations = correlations_from_covariances(np.cov(items.used.to_numpy(dtype=float).T))
+    own = descending_eigenvalues(correlations), descending_eigenvalues(reduced_correlations(correlations))
+    noise = noise_eigenvalues(n, k, seed=seed, simulations=simulations)
+    cautious = (np.full(k, np.nan),) * 2
+    if people > k + 1:
+        cautious = noise_eigenvalues(people, k, seed=seed, simulations=simulations)
+    columns = [column for of_kind in zip(own, noise, cautious, strict=True) for column in of_kind]
+    return pd.DataFrame(np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank"))
+
+
+def retained(
+    ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS, recorded_as: str = ""
+) -> pd.DataFrame:
+    """Return how many components and factors exceed noise (`parallel_analysis`), counted until one does not."""
+    items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
+    table = parallel_analysis(ratings, seed=seed, simulations=simulations)
+    people, count = items.used.index.nunique(), items.used.shape[1]
+    fixed = joined("no interval: a count against a fixed reference", items.lacking)
+    method = f"parallel analysis, {count_of(simulations, 'data set')} of noise, {QUANTILE:.0%} quantile{items.note}"
+    why_not = "some of the ratings are the same, or sums of others"
+    if people <= count + 1:
+        why_not = f"only {count_of(people, 'participant')} for {count_of(count, 'item')}"
+    counted = {
+        "components, noise of as many units": ("components", ", noise", "parallel_components"),
+        "factors, noise of as many units": ("factors", ", noise", "parallel_factors"),
+        "components, noise of as many participants": (
+            "components",
+            ", noise of participants",
+            "parallel_components_participants",
+        ),
+    }
+    rows = {}
+    for name, (kind, noise, key) in counted.items():
+        known = not table.empty and np.isfinite(table[[kind, kind + noise]]).all(axis=None)
+        above = rounded(table[kind]) > rounded(table[kind + noise])
+        rows[name] = estimate_row(
+            int(above.cummin().sum()) if known else np.nan,
+            n=people if noise.endswith("participants") else len(items.used),
+            unit=kind,
+            method=method,
+            reason=items.reason or (fixed if known else why_not),
+            key=f"{key}_{recorded_as}" if recorded_as else "",
+        )
+    return estimate_table(rows, "what is counted")
+
+
+def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return omega total of one factor by maximum likelihood, and its loadings, listwise; fitted in every resample.
+
+    A loading is the correlation of item and factor. n counts the units that rate every item.
+    """
+    items = Items(turns, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
+    method = f"one factor by maximum likelihood, {items.words}"
+
+    def omega_then_loadings(covariances: np.ndarray) -> np.ndarray:
+        fit = fit_one_factor(correlations_from_covariances(covariances))
+        return np.concatenate([omega_total(fit.loadings, fit.uniquenesses)[..., None], fit.loadings], axis=-1)
+
+    every = None if items.reason else items.statistic(bootstrap, omega_then_loadings)
+
+    def columns() -> np.ndarray:
+        need(not items.reason, items.reason)
+        return every
+
+    omega = Number(
+        "per turn, listwise",
+        lambda: columns()[:, 0],
+        unit="omega",
+        method=f"omega total, {method}",
+        rows=items.used.index,
+        key="omega_turn_listwise",
+        undefined=NO_FACTOR,
+        note=items.lacking,
+    )
+    loadings = [
+        items.number(
+            name,
+            lambda: columns()[:, 1:],
+            unit="loading",
+            method=method,
+            rows=items.used.index,
+            key=f"one_factor_loading_turn_{name}",
+            undefined=NO_FACTOR,
+        )
+        for name in turns
+    ]
+    return tabulate("ratings", [omega], bootstrap), tabulate("item", loadings, bootstrap)
+
+
+def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame:
+    r"""Return how well one factor fits: CFI, RMSEA and SRMR, listwise.
+
+    With n units, F the discrepancy, f = k (k - 3) / 2 degrees of freedom, and of the model of no correlation
+    :math:`\chi_0^2 = -n \log|R|` on :math:`f_0 = k (k - 1) / 2`:
+
+    .. math::
+
+        \chi^2 = nF, \quad
+        \mathrm{CFI} = 1 - \frac{\max(\chi^2 - f, 0)}{\max(\chi_0^2 - f_0, \chi^2 - f, 0)}, \quad
+        \mathrm{RMSEA} = \sqrt{\max(\chi^2 - f, 0) / (fn)}, \quad
+        \mathrm{SRMR} = \sqrt{\textstyle\sum_{i \le j} (r_{ij} - \hat r_{ij})^2 / (k (k + 1) / 2)}
+
+    There are no intervals and no test: chi-square takes units as independent, which turns are not, and resampling
+    inflates misfit.
+
+    References
+    ----------
+    Bentler, P. M. (1990). Psychological Bulletin 107, 238-246. Hu, L., & Bentler, P. M. (1999). Structural Equation
+    Modeling 6, 1-55.
+    """
+    items = Items(ratings, "listwise", ITEMS_FOR_A_TEST, UNITS_FOR_A_FACTOR)
+    n, k = items.used.shape
+    reason, indices = items.reason, {}
+    if not reason:
+        covariances = np.cov(items.used.to_numpy(dtype=float).T, ddof=0)
+        fit = fit_one_factor(correlations_from_covariances(covariances))
+        modeled = np.outer(fit.loadings, fit.loadings)
+        indices = indices_of(covariances, n, float(fit.discrepancy), modeled, parameters=2 * k)
+        reason = "" if np.isfinite(indices["CFI"]) else NO_FACTOR
+    about = joined("no interval: resampling inflates misfit", items.lacking)
+    rows = {
+        name: estimate_row(
+            np.nan if reason else indices[name],
+            n=n,
+            unit=name,
+            method=f"one factor by maximum likelihood, {items.words}",
+            reason=reason or about,
+            key=f"one_factor_{recorded_as}_{name.lower()}" if recorded_as else "",
+        )
+        for name in ("CFI", "RMSEA", "SRMR")
+    }
+    return estimate_table(rows, "index")

@@ -1,0 +1,642 @@
+r"""Headlines under all defensible choices: a multiverse.
+
+Every choice that somebody could defend is listed here as data (:data:`HEADLINES`), the first option of each being the
+one that the other pages take. All combinations are computed, on the same resamples of participants, and shown as a
+specification curve: estimates with their intervals, sorted. It shows the range, and the share of the specifications
+whose interval holds the published value or, where none is published, lies above a reference. That share describes the
+choices. It is no p value: all specifications rest on the same data.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from sense7.estimators.alpha import alpha_row
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.effect_size import cohens_d, group_moments
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
+from sense7.estimators.least_squares import within_correlation
+from sense7.estimators.ranks import spearman_row
+from sense7.findings.agreement import kappa_row
+from sense7.findings.conditions import condition_differences, prompted_minus_best_other
+from sense7.findings.context import CONTEXT
+from sense7.findings.core import Number, need, resampled, share
+from sense7.findings.disrupted import LOW_BELOW, continuity_contrasts, expectation_conversations, unmet_expectations
+from sense7.findings.ground_truth import ground_truth
+from sense7.findings.individualized import MODEL_DRAWS, variance_shares
+from sense7.findings.measures import OUTCOMES, POOR, is_poor
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
+from sense7.terminal import count_of
+
+__all__ = ["HEADLINES", "IN_STUDIES", "headline_estimates", "multiverse", "smallest_detectable", "summary"]
+
+FEW_TURNS, FEW_CONVERSATIONS = 3, 4
+CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
+"""Codings of the levels 1..5."""
+RATINGS = ("mean of the rated dimensions", "overall rating")
+MISSING = ("ratings given", "complete turns only")
+COMPLETE = ("ratings given", "complete ratings only")
+EXCLUSIONS = ("none", f"conversations under {FEW_TURNS} rated turns", "first turns")
+PEOPLE = ("all", f"{FEW_CONVERSATIONS} conversations or more")
+CONVERSATIONS = ("all", "first of a participant in a condition")
+CONTEXTS = {
+    "all of it": tuple(CONTEXT),
+    "topic alone": ("topic",),
+    "importance and wish": ("importance", "desired_empathy"),
+}
+UNITS = ("conversation", "turn")
+FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
+CUTS = {"3.5": LOW_BELOW, "3": 3.0, "4": 4.0}
+POOR_TURNS = (f"overall at most {POOR}", f"mean of seven at most {POOR + 0.5:g}", f"any dimension at most {POOR}")
+DENOMINATORS = ("turns put to rating", "turns with any dimension rated", "turns with an overall rating")
+AVERAGING = ("all turns pooled", "turn, then conversation")
+DIMENSIONS = ("all seven", "without Relational")
+TURNS = ("that rate Affective", "that rate every dimension")
+CORRELATIONS = ("Spearman, over conversations", "Pearson, within participants")
+EXPERIENCES = {"mean of four": OUTCOMES["experience"]}
+EXPERIENCES |= {name.replace("_", " "): [name] for name in OUTCOMES["experience"]}
+RUNS = ("mean over runs", "first run", "median of the runs' scores")
+TRUTHS = ("turn, then conversation", "the same as a level", "all ratings pooled")
+REPLIES = ("missing", "counted as 3")
+NEVER_INCOMPLETE = "an overall rating is one rating and never incomplete, so that there is no rule for missing ones"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A number whose dependence on choices is shown.
+
+    Attributes
+    ----------
+    title, unit : str
+        Its name, and the unit of the estimates.
+    reference : float or None
+        The value above which an interval has to lie to show what the headline says; None where a figure is published.
+    claim : str
+        Id of the published claim whose figure the intervals may hold; "" if only words are published.
+    choices : dict
+        Choice -> its options, the first being that of the other pages.
+    left_out : str
+        Why some combinations of the choices are left out; "" if none is.
+    """
+
+    title: str
+    unit: str
+    reference: float | None
+    claim: str
+    choices: dict[str, tuple[str, ...]] = field(repr=False)
+    left_out: str = ""
+
+
+HEADLINES = {
+    "alpha": Headline(
+        "Cronbach's alpha per turn",
+        "alpha",
+        None,
+        "alpha_turn",
+        {"missing": MISSING, "coding": tuple(CODINGS), "dimensions": DIMENSIONS, "exclusions": EXCLUSIONS},
+    ),
+    "condition_difference": Headline(
+        "prompted condition minus the best of the others",
+        "points (levels from 1 to 5)",
+        0.0,
+        "",
+        {"rating": RATINGS, "missing": MISSING, "one row per": UNITS, "exclusions": EXCLUSIONS},
+        NEVER_INCOMPLETE,
+    ),
+    "poor_turn_d": Headline(
+        "conversations without minus with a poor turn",
+        "Cohen's d",
+        None,
+        "poor_turn_d",
+        {"poor turn": POOR_TURNS, "missing": MISSING, "coding": tuple(CODINGS), "exclusions": EXCLUSIONS},
+    ),
+    "relational_applicability": Headline(
+        "applicability of Relational",
+        "share of turns",
+        None,
+        "relational_applicability",
+        {"share of": DENOMINATORS, "averaging": AVERAGING, "exclusions": EXCLUSIONS},
+    ),
+    "participants_share": Headline(
+        "participants' share of the variance minus that of condition and topic",
+        "share of the variance",
+        0.0,
+        "",
+        {"rating": RATINGS, "missing": MISSING, "participants": PEOPLE, "exclusions": EXCLUSIONS},
+        NEVER_INCOMPLETE,
+    ),
+    "context_share": Headline(
+        "context's share of the variance",
+        "share of the variance",
+        0.0,
+        "",
+        {"rating": RATINGS, "missing": MISSING, "context": tuple(CONTEXTS), "participants": PEOPLE},
+        NEVER_INCOMPLETE,
+    ),
+    "continuity_contrast": Headline(
+        "loss with a failure of Relational minus that with another",
+        "level, difference",
+        0.0,
+        "",
+        {"rating": RATINGS, "failure": FAILURES, "exclusions": EXCLUSIONS[::2]},
+    ),
+    "expectation_loss": Headline(
+        "levels lost where a high wish met low ratings",
+        "level, difference",
+        0.0,
+        "",
+        {"turns rated by": RATINGS[::-1], "low is below": tuple(CUTS), "missing": COMPLETE, "exclusions": EXCLUSIONS},
+    ),
+    "kappa_affective": Headline(
+        "kappa of Affective with the overall rating",
+        "weighted kappa",
+        None,
+        "kappa_affective",
+        {
+            "weights": ("linear", "quadratic"),
+            "turns": TURNS,
+            "exclusions": EXCLUSIONS,
+            "conversations": CONVERSATIONS,
+        },
+    ),
+    "empathy_satisfaction": Headline(
+        "correlation of empathy with the experience",
+        "correlation",
+        0.0,
+        "",
+        {
+            "correlation": CORRELATIONS,
+            "experience": tuple(EXPERIENCES),
+            "missing": COMPLETE,
+            "conversations": CONVERSATIONS,
+        },
+    ),
+    "judge_spearman": Headline(
+        "the judge's correlation with the users' ratings",
+        "Spearman's rho",
+        None,
+        "judge_spearman",
+        {"runs": RUNS, "ground truth": TRUTHS, "replies without a score": REPLIES},
+    ),
+}
+"""The headlines: key -> headline. That of the judge is computed where judges are known:
+:func:`sense7.judge.scoring.judge_specifications.judge_multiverse`."""
+
+
+def specifications(headline: str) -> pd.DataFrame:
+    """Every combination of the choices of a headline, numbered from 1; the first is that of the other pages.
+
+    What a choice can't change is left out: the overall rating alone has no incomplete turns.
+
+    Examples
+    --------
+    >>> {name: len(specifications(name)) for name in ("alpha", "participants_share", "continuity_contrast")}
+    {'alpha': 36, 'participants_share': 18, 'continuity_contrast': 8}
+    """
+    choices = HEADLINES[headline].choices
+    rows = pd.DataFrame(list(itertools.product(*choices.values())), columns=list(choices))
+    if {"rating", "missing"} <= set(choices):
+        rows = rows[(rows["rating"] != RATINGS[1]) | (rows["missing"] == MISSING[0])]
+    return rows.set_index(pd.RangeIndex(1, len(rows) + 1, name="specification"))
+
+
+def multiverse(
+    study: Study, bootstrap: ParticipantBootstrap, headline: str, *, first_only: bool = False
+) -> pd.DataFrame:
+    r"""Return the estimate of every specification of a headline, on the same resamples of participants.
+
+    - *alpha*: Cronbach's alpha of the turns' ratings as coded.
+    - *condition_difference*: see :func:`sense7.findings.conditions.prompted_minus_best_other`.
+    - *poor_turn_d*: Cohen's d of mean post-task empathy as coded, of conversations without and with a poor turn.
+    - *relational_applicability*: share of turns in which Relational has a level; averaged over conversations, or over
+      all turns at once.
+    - *participants_share*, *context_share*: see :func:`sense7.findings.individualized.variance_shares`; 200 resamples,
+      as many as on the page for the first specification.
+    - *continuity_contrast*, *expectation_loss*: see :mod:`sense7.findings.disrupted`.
+    - *kappa_affective*, *empathy_satisfaction*: as on their pages.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for all intervals.
+    headline : str
+        A key of ``HEADLINES``, other than that of the judge.
+    first_only : bool
+        Whether to compute the first specification only, that of the other pages.
+
+    Returns
+    -------
+    DataFrame
+        One row per specification: its choices, then the columns of a table of estimates.
+
+    References
+    ----------
+    Steegen, S., Tuerlinckx, F., Gelman, A., & Vanpaemel, W. (2016). Perspectives on Psychological
+    Science 11, 702-712. Simonsohn, U., Simmons, J. P., & Nelson, L. D. (2020). Nature Human
+    Behaviour 4, 1208-1214.
+
+    Notes
+    -----
+    The first specification equals the value of the headline's own page; each is checked against the
+    same computed from filtered frames.
+    """
+    chosen, compute = specifications(headline).iloc[: 1 if first_only else None], COMPUTE[headline](study)
+    rows = {
+        number: compute(choice, bootstrap)
+        for number, choice in zip(chosen.index, chosen.to_dict("records"), strict=True)
+    }
+    rows = {number: {name: row[name] for name in COLUMNS} for number, row in rows.items()}
+    return chosen.join(estimate_table(rows, "specification"))
+
+
+def agreement(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.Series:
+    """Whether the interval of each specification that has one agrees with the headline.
+
+    Of a headline with a published figure, whether the interval holds it (never, if it is not given); of another,
+    whether the interval lies above the reference.
+    """
+    known = table[table["estimate"].notna() & table["low"].notna()]
+    if not HEADLINES[headline].claim:
+        return known["low"] > HEADLINES[headline].reference
+    value = np.nan if published is None else published
+    return (known["low"] <= value) & (value <= known["high"])
+
+
+def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
+    """Return the range of a multiverse, and the share of its specifications whose interval agrees with the headline.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`multiverse` returns it.
+    headline : str
+        A key of ``HEADLINES``.
+    published : float, optional
+        The published value, for a headline that has one.
+
+    Returns
+    -------
+    DataFrame
+        Rows ``lowest estimate``, ``highest estimate``, and ``intervals that hold the published value`` or, of a
+        headline without a published figure, ``intervals above the dashed line``, its reference: shares.
+        n is the number of specifications that could be computed or, for the shares, that have an interval. There
+        are no intervals of these numbers, since specifications are no sample.
+    """
+    one, known, key = HEADLINES[headline], table["estimate"].dropna(), f"multiverse_{headline}"
+    reason = "" if len(known) else f"no specification could be computed: {table['reason'].iloc[0]}"
+    method = f"of {len(known)} of {len(table)} specifications"
+    rows = {}
+    for words, name in (("lowest estimate", "min"), ("highest estimate", "max")):
+        common = {"n": len(known), "unit": one.unit, "method": f"{name} {method}", "key": f"{key}_{name}"}
+        rows[words] = estimate_row(known.agg(name), **common, reason=reason)
+    agree = agreement(table, headline, published)
+    if one.claim:
+        row, words, ending = "intervals that hold the published value", "holds the published value", "holds_published"
+        reason = reason or ("" if published is not None else "the published value was not given")
+    else:
+        row, words, ending = "intervals above the dashed line", f"lies above {one.reference:g}", "above_reference"
+    if not reason and agree.empty:
+        reason = f"no specification has an interval: {table['reason'].iloc[0]}"
+    rows[row] = estimate_row(
+        np.nan if reason else agree.mean(),
+        n=len(agree),
+        unit="share of specifications",
+        method=f"interval {words}; {len(agree)} of {len(table)} specifications",
+        reason=reason,
+        key=f"{key}_{ending}",
+    )
+    if table["method"].str.startswith(SIMULATED_WORDS).any():
+        rows = {name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"} for name, row in rows.items()}
+    return estimate_table(rows, "of the specifications")
+
+
+# How each headline is computed: a function of a study returns a function of a choice and a bootstrap.
+
+Compute = Callable[[dict, ParticipantBootstrap], dict]
+
+
+def kept(study: Study, turns: pd.DataFrame, exclusions: str) -> pd.DataFrame:
+    """Turns without what is left out."""
+    if exclusions == EXCLUSIONS[1]:
+        put = study.turns_put_to_rating
+        rated = put.loc[put[list(RATING_NAMES)].notna().any(axis=1), "conversation"].value_counts()
+        return turns[turns["conversation"].map(rated).fillna(0) >= FEW_TURNS]
+    return turns[turns["turn"] > 1] if exclusions == EXCLUSIONS[2] else turns
+
+
+def coded(levels: pd.DataFrame, coding: str) -> np.ndarray:
+    """Levels 1..5 by a coding, linearly between two levels (of rescaled ratings); NaN stays NaN."""
+    return np.interp(levels.to_numpy(dtype=float), np.arange(1, 6), CODINGS[coding])
+
+
+def row_means(values: np.ndarray, missing: str) -> np.ndarray:
+    """Mean over the given values of a row, or over complete rows only; NaN where there is none."""
+    counts = np.isfinite(values).sum(axis=1)
+    enough = counts > 0 if missing == MISSING[0] else (counts == values.shape[1]) & (counts > 0)
+    return np.where(enough, np.nansum(values, axis=1) / np.maximum(counts, 1), np.nan)
+
+
+def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
+    """Conversations with the chosen rating as ``y``, their participant, condition and context."""
+    turns, asked = kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0])), study.rated_dimensions
+    if choice["rating"] == RATINGS[1]:
+        y = turns["overall"].astype(float).groupby(turns["conversation"]).mean()
+    else:
+        if choice["missing"] == MISSING[1]:
+            turns = turns[turns[asked].notna().all(axis=1) & bool(asked)]
+        y = ground_truth(turns, study.conversations["conversation"])
+    frame = study.conversations[["participant", "condition", *CONTEXT]]
+    frame = frame.assign(y=y.reindex(study.conversations["conversation"]).to_numpy(dtype=float))
+    frame = frame[frame["y"].notna()]
+    if choice.get("participants") == PEOPLE[1]:
+        frame = frame[frame.groupby("participant")["y"].transform("size") >= FEW_CONVERSATIONS]
+    return frame.reset_index(drop=True)
+
+
+def participants_share(study: Study) -> Compute:
+    """Participants' share minus that of condition and topic."""
+    first = specifications("participants_share").loc[1].to_dict()
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        draws = MODEL_DRAWS if choice == first else 200
+        return (
+            variance_shares(study, bootstrap, draws, rated_conversations(study, choice)).comparison.iloc[-1].to_dict()
+        )
+
+    return compute
+
+
+def context_share(study: Study) -> Compute:
+    """Share of the context, of some of its variables if so chosen."""
+    first = specifications("context_share").loc[1].to_dict()
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        frame = rated_conversations(study, choice)
+        frame = frame.assign(**{name: None for name in CONTEXT if name not in CONTEXTS[choice["context"]]})
+        draws = MODEL_DRAWS if choice == first else 200
+        return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
+
+    return compute
+
+
+def condition_difference(study: Study) -> Compute:
+    """The prompted condition minus the best of the others."""
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        frame = rated_conversations(study, choice)
+        if choice["one row per"] == UNITS[1]:
+            turns = kept(study, study.turns, choice["exclusions"])
+            scores = turns["overall"].astype(float)
+            if choice["rating"] == RATINGS[0]:
+                scores = row_means(turns[study.rated_dimensions].to_numpy(dtype=float), choice["missing"])
+            frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
+        frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
+        return prompted_minus_best_other(study, bootstrap, frame)
+
+    return compute
+
+
+def continuity_contrast(study: Study) -> Compute:
+    """Loss in the next turn with a failure of Relational beyond that with another."""
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
+        poor, first_turn = POOR + FAILURES.index(choice["failure"]), 1 + (choice["exclusions"] == EXCLUSIONS[2])
+        table = continuity_contrasts(study, bootstrap, rating, poor, first_turn)
+        return table.loc["next turn, Relational minus the others"].to_dict()
+
+    return compute
+
+
+def expectation_loss(study: Study) -> Compute:
+    """Loss where a high wish met low ratings, beyond both by themselves."""
+    conversations, empathy = study.conversations, OUTCOMES["empathy"]
+    asked = [name for name in empathy if conversations[name].notna().any()]
+    whole = conversations[asked].notna().all(axis=1)
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        turns = kept(study, study.turns, choice["exclusions"])
+        if choice["turns rated by"] == RATINGS[0]:
+            turns = turns.assign(overall=np.nan)
+        after = conversations.copy()
+        if choice["missing"] == COMPLETE[1]:
+            after.loc[~whole, empathy] = np.nan
+        other = replace(study, turns=turns, conversations=after)
+        frame = expectation_conversations(other, CUTS[choice["low is below"]])
+        return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
+
+    return compute
+
+
+def alpha(study: Study) -> Compute:
+    """Alpha of the ratings of turns."""
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        names = [name for name in DIMENSION_NAMES if choice["dimensions"] == DIMENSIONS[0] or name != "Relational"]
+        turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+        values = coded(turns[names], choice["coding"])
+        ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
+        return alpha_row(ratings, bootstrap, missing="pairwise" if choice["missing"] == MISSING[0] else "listwise")
+
+    return compute
+
+
+def poor_turn_d(study: Study) -> Compute:
+    """Cohen's d of conversations without and with a poor turn."""
+    columns = [name for name in OUTCOMES["empathy"] if study.conversations[name].notna().any()]
+    post = study.conversations[["participant", "conversation", *columns]]
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
+        seven = turns[study.rated_dimensions].to_numpy(dtype=float)
+        means = row_means(seven, choice["missing"])
+        known, poor = {
+            POOR_TURNS[0]: (turns["overall"].notna().to_numpy(), is_poor(turns["overall"].to_numpy(dtype=float))),
+            POOR_TURNS[1]: (np.isfinite(means), means <= POOR + 0.5),
+            POOR_TURNS[2]: (np.isfinite(means), is_poor(seven).any(axis=1)),
+        }[choice["poor turn"]]
+        by_conversation = pd.Series(poor[known]).groupby(turns.loc[known, "conversation"].to_numpy()).any()
+        outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
+        frame = post.assign(outcome=outcome, poor=post["conversation"].map(by_conversation))
+        frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])] if columns else frame.iloc[:0]
+
+        def d():
+            need(columns, "post-task empathy was never rated in this data set")
+            need(known.any(), f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}")
+            moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
+            without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
+            few = f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
+            need(min(without, with_poor) >= 2, few)
+            return resampled(bootstrap, cohens_d, moments, frame["participant"])
+
+        how = "Cohen's d", "without minus with a poor turn, between conversations"
+        return Number("", d, *how, frame, undefined="the outcome does not vary").row(bootstrap)
+
+    return compute
+
+
+def relational_applicability(study: Study) -> Compute:
+    """Share of turns in which Relational has a level."""
+    put = study.turns_put_to_rating
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        turns = kept(study, put, choice["exclusions"])
+        if choice["share of"] == DENOMINATORS[1]:
+            turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
+        if choice["share of"] == DENOMINATORS[2]:
+            turns = turns[turns["overall"].notna()]
+
+        def applied():
+            need("Relational" in study.asked, "Relational was never asked in this data set")
+            need(len(turns), f"there are no {choice['share of']}")
+            groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
+            above, below = groups.sum().to_numpy(dtype=float), groups.size().to_numpy(dtype=float)
+            people = turns.groupby("conversation", sort=False)["participant"].first()
+            if choice["averaging"] == AVERAGING[1]:
+                above, below = above / below, np.ones(len(below))
+            return share(bootstrap, above, below, people)
+
+        how = "share of turns", "turns with a level of Relational by turns"
+        rows = turns if "Relational" in study.asked else turns.iloc[:0]
+        return Number("", applied, *how, rows).row(bootstrap)
+
+    return compute
+
+
+def first_conversations(study: Study, conversations: str) -> np.ndarray:
+    """Whether each conversation counts: all, or the first of its participant in its condition, in file order."""
+    first = ~study.conversations.duplicated(["participant", "condition"]).to_numpy()
+    return first | (conversations == CONVERSATIONS[0])
+
+
+def kappa_affective(study: Study) -> Compute:
+    """Weighted kappa of Affective with the overall rating."""
+    every = study.turns_put_to_rating
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        turns = kept(study, every, choice["exclusions"])
+        if choice["turns"] == TURNS[1]:
+            turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
+        first = first_conversations(study, choice["conversations"])
+        turns = turns[turns["conversation"].isin(study.conversations.loc[first, "conversation"])]
+        return kappa_row(every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}")
+
+    return compute
+
+
+def empathy_satisfaction(study: Study) -> Compute:
+    """Correlation over conversations of empathy with the experience."""
+
+    def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
+        both = []
+        for names in (OUTCOMES["empathy"], EXPERIENCES[choice["experience"]]):
+            asked = study.conversations[[name for name in names if study.conversations[name].notna().any()]]
+            both.append(asked.astype(float).mean(axis=1, skipna=choice["missing"] == COMPLETE[0]).to_numpy(dtype=float))
+        known = np.isfinite(both).all(axis=0) & first_conversations(study, choice["conversations"])
+        empathy, experience = (values[known] for values in both)
+        method = f"{choice['correlation'].partition(',')[0]} correlation of post-task empathy with the experience"
+        if not known.any():
+            reason = "under this specification no conversation has both ratings"
+            return estimate_row(n=0, unit="correlation", method=method, reason=reason)
+        who = study.conversations.loc[known, "participant"]
+        if choice["correlation"] == CORRELATIONS[1]:
+            pairs = np.column_stack([empathy, experience])
+            return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
+        return spearman_row(empathy, experience, who, bootstrap, method)
+
+    return compute
+
+
+COMPUTE = {
+    "participants_share": participants_share,
+    "context_share": context_share,
+    "continuity_contrast": continuity_contrast,
+    "expectation_loss": expectation_loss,
+    "alpha": alpha,
+    "relational_applicability": relational_applicability,
+    "kappa_affective": kappa_affective,
+    "condition_difference": condition_difference,
+    "poor_turn_d": poor_turn_d,
+    "empathy_satisfaction": empathy_satisfaction,
+}
+IN_STUDIES = tuple(COMPUTE)
+"""Headlines that a study alone gives, which are all but that of the judge, in the order of the page."""
+
+
+# The smallest difference that could be detected
+
+
+def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the estimates whose intervals show what the design can detect, without keys: the other pages record them.
+
+    The best minus the worst condition by mean ground truth (of those with two conversations; ties go by name), and the
+    first specification of the poor turn.
+    """
+    conversations = study.conversations
+    truth = pd.Series(ground_truth(study.turns, conversations["conversation"]).to_numpy())
+    groups = truth.groupby(conversations["condition"].to_numpy()).agg(["mean", "count"])
+    means, table = groups.loc[groups["count"] > 1, "mean"].sort_index(), condition_differences(study, bootstrap)
+    none = "there are no two conditions to compare"
+    row = estimate_row(n=0, unit="points", method="difference of means over conversations", reason=none)
+    if len(means) > 1:
+        best = means.idxmax()
+        worst = means.drop(best).idxmin()
+        for first, second, sign in ((best, worst, 1), (worst, best, -1)):
+            if f"{first} minus {second}" in table.index:
+                row = table.loc[f"{first} minus {second}"].to_dict()
+                low, high = sorted((sign * row["low"], sign * row["high"]))
+                row |= {"estimate": sign * row["estimate"], "low": low, "high": high}
+    poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1, list(COLUMNS)].to_dict()
+    return estimate_table({"best minus worst condition": row, "poor turn, Cohen's d": poor}, "statistic")
+
+
+def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    r"""Return the smallest true difference that a test of this design would detect with a given power.
+
+    .. math:: (z_{1 - a/2} + z_{b}) \cdot SE, \quad
+              SE = \frac{\text{high} - \text{low}}{2 z_{1 - (1 - \gamma)/2}}
+
+    with a = 5% the level of a two-sided test, b = 80% the power, and :math:`\gamma` the confidence of the intervals:
+    2.80 standard errors. The standard error is that of the resampled participants, from the interval's width: so the
+    design is judged with all the dependence that its data have, and not by the estimate.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        As :func:`headline_estimates` returns it.
+    bootstrap : ParticipantBootstrap
+        That of its intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each of ``estimates``, in its unit; no intervals. Missing where an interval is.
+
+    References
+    ----------
+    Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547-556.
+    """
+    level, power = 0.05, 0.8
+    factor = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
+    method = (
+        f"{factor:.2f} standard errors (power {power:.0%}, two-sided level {level:.0%}); "
+        "standard error from the width of the participant-bootstrap interval"
+    )
+    keys = {
+        "best minus worst condition": "smallest_detectable_condition_difference",
+        "poor turn, Cohen's d": "smallest_detectable_poor_turn_d",
+    }
+    rows = {}
+    for name, row in estimates.iterrows():
+        width = row["high"] - row["low"]
+        reason = "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
+        smallest = np.nan if reason else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
+        rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason)
+    return estimate_table(rows, "statistic", {name: keys.get(name, "") for name in rows})

@@ -1,0 +1,202 @@
+"""Contracts of every figure: described, with n, with its data; texts of a workbook inert; equal data, equal figures."""
+
+import base64
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from matplotlib.colors import to_rgb
+
+from sense7 import figures
+from sense7.errors import UserError
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.figures.people import MOST
+from sense7.figures.style import INK, colors_of
+from sense7.tables import Sentence
+
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
+COMMON = {"name": "x", "caption": "n = 9 <b>; no interval"}
+
+
+def table_of(names, unit="share of turns", estimate=0.5):
+    rows = {
+        name: estimate_row(estimate, 0.4, 0.6, n=10 + place, unit=unit, method="mean; 95% interval")
+        for place, name in enumerate(names)
+    }
+    return estimate_table(rows, "which")
+
+
+def missing(names, reason="never asked"):
+    rows = {name: estimate_row(n=0, unit="share of turns", method="m", reason=reason) for name in names}
+    return estimate_table(rows, "which")
+
+
+LEVELS = pd.DataFrame(np.arange(14).reshape(2, 7), index=HOSTILE[:2], columns=[1, 2, 3, 4, 5, "not rated", "absent"])
+LENGTHS = pd.DataFrame({"condition": HOSTILE[:3] * 4, "value": range(12)})
+RATED = pd.DataFrame({"participant": [HOSTILE[0], "P1", "P1", HOSTILE[0]], "rating": [4.0, 2.0, 3.0, 4.5]})
+SCORES = pd.DataFrame({"by <b>one": [1.0, 5, 3], "by the other": [2.0, 5, 1], "corpus": HOSTILE[:3]})
+EIGENVALUES = pd.DataFrame({"components": [2.0, 0.5], "components, noise": [1.1, 0.9]}, index=[1, 2])
+EIGENVALUES["components, noise of participants"] = [1.3, 0.8]
+CURVE = pd.DataFrame({"spearman_untied": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0])
+BOUND = table_of(["bound"], "share of the variance", 0.45).iloc[0]
+JUDGES = {HOSTILE[0]: (0.3, 0.1), "too good": (1.2, np.nan), "below": (-0.1, 0.5), "none": (np.nan, np.nan)}
+
+DRAWN = {
+    "intervals": lambda: figures.intervals({"a": table_of(HOSTILE), "b": table_of(HOSTILE)}, label="share", **COMMON),
+    "forest": lambda: figures.forest({name: (table_of(HOSTILE), (0.7,)) for name in HOSTILE[:2]}, **COMMON),
+    "lines": lambda: figures.lines_by_turn({name: table_of([1, 2, 3]) for name in HOSTILE}, label="share", **COMMON),
+    "counts": lambda: figures.heat_map(
+        pd.DataFrame([[0, 1200], [600, 7]], HOSTILE[:2], HOSTILE[2:4]), label="<i>", **COMMON
+    ),
+    "correlations": lambda: figures.heat_map(
+        pd.DataFrame([[1, np.nan, -0.001], [np.nan, 1, 0.5], [-0.001, 0.5, 1]], HOSTILE[:3], HOSTILE[:3]),
+        label="r",
+        **COMMON,
+    ),
+    "levels": lambda: figures.level_distribution(LEVELS, **COMMON),
+    "shares": lambda: figures.stacked_shares({HOSTILE[0]: table_of(HOSTILE[:2])}, **COMMON),
+    "lengths": lambda: figures.distributions({HOSTILE[0]: LENGTHS, "none": LENGTHS[:0]}, label="length", **COMMON),
+    "people": lambda: figures.ratings_by_participant(RATED, **COMMON),
+    "pairs": lambda: figures.score_pairs({"one": SCORES, HOSTILE[1]: SCORES.iloc[:, :2]}, **COMMON),
+    "scree": lambda: figures.scree(EIGENVALUES, **COMMON),
+    "calibration": lambda: figures.reliability_diagram(table_of([2, 4], "level, 1 to 5", 3.5), **COMMON),
+    "ceiling": lambda: figures.ceiling_curves(CURVE, JUDGES, bound=BOUND, **COMMON),
+    "distances": lambda: figures.caterpillar([{"distance": 0.5}, {"distance": -2.5}], beyond=1.96, **COMMON),
+}
+SAID = {
+    "intervals": "a: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
+    "forest": "$\\frac{1}$, line at 70.0%: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
+    "lines": "a & b -- c: turn 1: 50.0% (40.0% to 60.0%)",
+    "counts": "$\\frac{1}$: a & b -- c 600, {value}`x` 7",
+    "correlations": "<script>alert(1)</script>: $\\frac{1}$ none, a & b -- c 0.00",
+    "levels": "$\\frac{1}$: very poor 10%",
+    "shares": "$\\frac{1}$: 50.0% (40.0% to 60.0%)",
+    "lengths": "a & b -- c: median 6.5, quartiles 4.25 and 8.75, n = 4",
+    "people": "middle 80% of the participants' means: 2.67 to 4.08",
+    "pairs": "3 points, by <b>one across and by the other upwards; 33.3% lie below",
+    "scree": "noise, as many rows as participants: 1.30, 0.80",
+    "calibration": "Predicted 4: 3.50 (0.40 to 0.60), n = 11",
+    "ceiling": "0.300, which takes a content share of 25.0% at least. too good: 1.200, above the whole curve.",
+    "distances": "1 of them beyond 1.96",
+}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_figure_is_described_and_its_data_and_caption_stand_beside_it(kind):
+    figure = DRAWN[kind]()
+    assert SAID[kind] in figure.alt
+    assert "nan" not in figure.alt.casefold()
+    page = BeautifulSoup(figure.html(), "html.parser")
+    assert {picture["aria-label"] for picture in page.select("svg[role=img]")} == {figure.alt}
+    assert page.figcaption.get_text().startswith("n = 9 <b>; no interval")
+    link = page.select_one("a[download='x.csv']")
+    content = base64.b64decode(link["href"].partition("base64,")[2])
+    assert len(pd.read_csv(io.BytesIO(content))) == len(figure.data) > 0
+    assert page.find_all(["script", "b", "i"]) == [], "text from the data is never markup"
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
+    first = DRAWN[kind]().html()
+    assert first == DRAWN[kind]().html()
+    assert "currentColor" in first
+    assert INK not in first
+
+
+@pytest.mark.parametrize(
+    ("shown", "sentence"),
+    [
+        (lambda: figures.intervals(table_of([]), label="it", **COMMON), "No figure of it: there is nothing to show."),
+        (lambda: figures.forest({}, **COMMON), "No figure of the estimates: there is nothing to show."),
+        (lambda: figures.forest({"a": (missing("b"), (0,))}, **COMMON), "No figure of the estimates: never asked."),
+        (lambda: figures.lines_by_turn(missing([1, 2]), label="it", **COMMON), "No figure of it: never asked."),
+        (lambda: figures.stacked_shares({"a": missing("b")}, **COMMON), "No figure of shares of the variance: never"),
+        (lambda: figures.heat_map(pd.DataFrame(), label="it", **COMMON), "No figure of it: no two of these"),
+        (lambda: figures.distributions({"a": LENGTHS[:0]}, label="it", **COMMON), "No figure of it: there is nothing"),
+        (lambda: figures.ratings_by_participant(RATED[:0], **COMMON), "No figure of the participants' ratings"),
+        (lambda: figures.scree(EIGENVALUES[:0], **COMMON), "No figure of the eigenvalues"),
+        (lambda: figures.reliability_diagram(missing([1]), **COMMON), "No reliability diagram: never asked."),
+        (lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON), "No figure of the ceiling: it takes at least"),
+        (lambda: figures.caterpillar([], beyond=2, **COMMON), "No figure of distances"),
+    ],
+)
+def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, sentence):
+    shown = shown()
+    assert isinstance(shown, Sentence)
+    assert shown.text.startswith(sentence)
+
+
+@pytest.mark.parametrize("draw", [figures.intervals, figures.forest])
+def test_what_is_no_table_of_estimates_is_refused(draw):
+    lacking = table_of("ab").drop(columns="n")
+    given = {"a": (lacking, ())} if draw is figures.forest else lacking
+    label = {} if draw is figures.forest else {"label": "it"}
+    with pytest.raises(UserError, match=f"{draw.__name__} wants a table of estimates .* it lacks the columns n"):
+        draw(given, **label, **COMMON)
+
+
+def test_n_and_the_kind_of_interval_come_from_the_table_where_the_caption_lacks_them():
+    figure = figures.intervals(table_of("abc"), name="x", label="share", caption="Look at the last.")
+    assert figure.caption == "Look at the last. n = 10 to 12; 95% interval."
+    without = table_of("a").assign(low=np.nan, high=np.nan)
+    figure = figures.lines_by_turn(without.set_axis([1]), label="share", **COMMON)
+    assert figure.caption == f"{COMMON['caption']} No interval could be computed."
+
+
+def lines_at(axes, value, which):
+    return [line for line in axes.lines if list(getattr(line, f"get_{which}data")()) == [value, value]]
+
+
+def test_differences_have_a_line_at_zero_and_others_only_if_it_is_asked_for():
+    same, apart = table_of("ab", "correlation"), table_of("ab", "level, difference")
+    for table, zero, expected in ((same, False, 0), (same, True, 1), (apart, False, 1)):
+        (axes,) = figures.intervals(table, label="it", zero=zero, **COMMON).drawing.axes
+        assert len(lines_at(axes, 0, "x")) == expected
+    (axes,) = figures.lines_by_turn(apart.set_axis([1, 2]), label="it", **COMMON).drawing.axes
+    assert len(lines_at(axes, 0, "y")) == 1
+
+
+def test_a_row_without_an_estimate_says_so_in_its_place():
+    table = pd.concat([table_of(["a"]), missing(["b"])])
+    (axes,) = figures.intervals(table, label="it", **COMMON).drawing.axes
+    assert [text.get_text() for text in axes.texts] == ["not available in this data set"]
+
+
+def test_turns_around_an_event_have_signs_and_the_claim_its_band():
+    table = table_of([-1, 0, 1], "level, difference", -0.2)
+    band = {"the claim": (table.loc[1], 1, 5)}
+    figure = figures.lines_by_turn(table, label="drop", event="a failure", bands=band, **COMMON)
+    (axes,) = figure.drawing.axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["-1", "0", "+1"]
+    assert "1 before: -0.20 (0.40 to 0.60); a failure: -0.20" in figure.alt
+    assert "the claim: all: -0.20 (0.40 to 0.60)." in figure.alt
+    assert len(axes.collections) == 2, "an error bar and a band"
+
+
+def test_a_color_means_the_same_in_every_figure():
+    real, people, model = colors_of(["real ratings", "expert left out", "GPT-4o"])
+    assert colors_of(["simulated", "real ratings"]) == [colors_of(["these data"])[0], real]
+    assert people == INK
+    assert len({real, people, model}) == 3
+
+
+def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
+    rated = pd.DataFrame({"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)})
+    figure = figures.ratings_by_participant(rated, **COMMON)
+    assert figure.data["participant"].nunique() == MOST
+    assert figure.caption.endswith(f"Drawn: {MOST} of {MOST + 9} participants, evenly spaced in their order.")
+
+
+def luminance(color):
+    channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
+
+
+def test_numbers_stand_out_from_their_cells():
+    counts = pd.DataFrame([np.linspace(0, 1200, 12).astype(int)])
+    (axes,) = figures.heat_map(counts, label="n", **COMMON).drawing.axes
+    for text, cell in zip(axes.texts, axes.collections[0].get_facecolors(), strict=True):
+        light, dark = sorted((luminance(cell[:3]), luminance(text.get_color())), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, "WCAG 2, level AA"

@@ -1,0 +1,401 @@
+"""Alpha, levels, straight lines, correlations, components, one factor: against R and loops, and where there is none."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers.studies import draws_of
+from sense7.estimators import alpha, factor
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import measures, reliability
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import read_workbook
+
+CLOSED_FORM = 1e-7
+CFA = 2e-4
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def turns(study):
+    return measures.turn_ratings(study)
+
+
+@pytest.fixture(scope="module")
+def frames(study, turns):
+    post = measures.post_task_ratings(study)
+    return {
+        "turn_pairwise": turns,
+        "turn_listwise": turns.dropna(),
+        "turn_6dims_pairwise": turns.drop(columns="Relational"),
+        "post": post,
+    }
+
+
+def nested(seed=1, people=12, talks=4, turns=(2, 7), between=1.0, within=1.0, noise=0.5, holes=0.2):
+    """Ratings of two levels with one common part at each: person and talk of each turn are the index."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for person, talk in itertools.product(range(people), range(talks)):
+        common = between * generator.normal()
+        for _ in range(generator.integers(*turns)):
+            ratings = 3 + common + within * generator.normal() + noise * generator.normal(size=7)
+            ratings[generator.random(7) < holes] = np.nan
+            rows.append((f"P{person}", f"P{person}-{talk}", *ratings))
+    frame = pd.DataFrame(rows, columns=["participant", "conversation", *DIMENSION_NAMES])
+    return frame.set_index(["participant", "conversation"])
+
+
+def scores(rows=60, items=4, people=10, seed=1):
+    generator = np.random.default_rng(seed)
+    values = generator.normal(size=(rows, 1)) + 0.7 * generator.normal(size=(rows, items)) + 3
+    names = [f"P{row % people}" for row in range(rows)]
+    return pd.DataFrame(np.clip(np.round(values), 1, 5), index=names, columns=list("abcdefg"[:items]))
+
+
+def copied(frame, bootstrap, draw):
+    """Rows of a resample, copied out."""
+    times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
+    return pd.concat([frame.loc[[name]] for name in bootstrap.names for _ in range(times[name])])
+
+
+# Alpha over all turns, and without one dimension
+
+
+def test_every_row_is_alpha_of_its_ratings(study, turns):
+    post = measures.post_task_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    table = reliability.alpha_table(turns, post, bootstrap).set_index("key")
+    assert table["estimate"].to_dict() == {
+        "alpha_turn": alpha.cronbach_alpha(turns),
+        "alpha_turn_listwise": alpha.cronbach_alpha(turns, "listwise"),
+        "alpha_turn_without_relational": alpha.cronbach_alpha(turns.drop(columns="Relational")),
+        "alpha_post": alpha.cronbach_alpha(post),
+        "alpha_turn_feldt": alpha.cronbach_alpha(turns),
+    }
+    width = table["high"] - table["low"]
+    assert width["alpha_turn"] > 3 * width["alpha_turn_feldt"], "over turns Feldt's interval is too narrow"
+
+
+@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
+def test_alpha_if_dropped_equals_that_of_psych_in_r(turns, golden, dimension):
+    dropped = reliability.alpha_if_dropped(turns[:], draws_of(turns), recorded_as="turn")
+    golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
+    assert dropped.loc[dimension, "key"] == f"alpha_turn_without_only_{dimension}"
+
+
+def test_a_dimension_that_was_never_rated_cannot_be_left_out():
+    ratings = scores().assign(c=np.nan)
+    row = reliability.alpha_if_dropped(ratings, draws_of(ratings)).loc["c"]
+    assert (row["n"], row["unit"], row["reason"]) == (0, "alpha", "never rated itself")
+
+
+# Within conversations and between them
+
+
+def by_loops(frame, a, b):
+    """Covariances within and between conversations of two items, by the definitions, one conversation at a time."""
+    parts = []
+    for _, own in frame[[a, b]].set_axis(["x", "y"], axis=1).groupby(level=1):
+        both = own.dropna()
+        if len(both):
+            parts.append(both.to_numpy())
+    pooled = np.concatenate(parts)
+    crossed = sum(((part - part.mean(axis=0)).prod(axis=1)).sum() for part in parts)
+    within = crossed / sum(len(part) - 1 for part in parts)
+    distances = [len(part) * (part.mean(axis=0) - pooled.mean(axis=0)).prod() for part in parts]
+    sizes = np.array([len(part) for part in parts])
+    per_group = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(parts) - 1)
+    return within, (sum(distances) / (len(parts) - 1) - within) / per_group
+
+
+def test_covariances_of_both_levels_are_those_of_plain_loops():
+    frame = nested()
+    sums = alpha.nested_moments(frame)[0].sum(axis=0)
+    within, between = alpha.within_covariances(sums), alpha.between_covariances(sums)
+    for (i, a), (j, b) in itertools.product(enumerate(frame), repeat=2):
+        assert (within[i, j], between[i, j]) == pytest.approx(by_loops(frame, a, b), abs=1e-10)
+    matrix = reliability.correlation_matrices(frame.assign(Interest=np.nan))["within conversations"]
+    expected = within[0, 1] / np.sqrt(within[0, 0] * within[1, 1])
+    assert matrix.loc["Affective", "Cognitive"] == pytest.approx(expected, abs=1e-12)
+    assert matrix.loc["Interest"].isna().all()
+
+
+def test_both_levels_have_the_variances_that_were_drawn():
+    """Of a common part at each level and noise within: so many conversations that chance is small."""
+    frame = nested(seed=3, people=600, talks=5, between=0.8, within=0.6, noise=0.5, holes=0.3)
+    table = reliability.by_level(frame, draws_of(frame))["estimate"]
+    assert table["alpha within conversations"] == pytest.approx(7 * 0.36 / (7 * 0.36 + 0.25), abs=0.01)
+    assert table["alpha between conversations"] == pytest.approx(1, abs=0.01), "noise is none of this level"
+    assert table["average correlation within conversations"] == pytest.approx(0.36 / 0.61, abs=0.02)
+
+
+def test_differences_between_conversations_change_nothing_within_them():
+    frame = nested()
+    shifts = np.random.default_rng(8).normal(0, 5, size=frame.index.get_level_values(1).nunique())
+    shifted = frame.add(shifts[pd.factorize(frame.index.get_level_values(1))[0]], axis=0)
+    first, second = (reliability.by_level(one, draws_of(one)) for one in (frame, shifted))
+    within = first.index.str.contains("within")
+    columns = ["estimate", "low", "high"]
+    np.testing.assert_allclose(first.loc[within, columns], second.loc[within, columns], atol=1e-7)
+
+
+def test_resampled_values_are_those_of_the_conversations_copied_out(copies_of, resampled):
+    frame = nested(people=8)
+    bootstrap, times = copies_of(draws_of(frame))
+    copies = []
+    for person, count in times.items():
+        for copy in range(count):
+            own = frame.loc[[person]].reset_index()
+            own["conversation"] += f" copy {copy}"
+            copies.append(own)
+    again = pd.concat(copies).set_index(["participant", "conversation"])
+    expected = reliability.by_level(again, draws_of(again))["estimate"].iloc[2:]
+    np.testing.assert_allclose(resampled(reliability.by_level(frame, bootstrap).iloc[2:]), expected, atol=1e-10)
+
+
+def test_alpha_within_has_its_logarithmic_interval_and_alpha_between_one_that_may_pass_one():
+    table = reliability.by_level(nested(people=60, noise=0.3), draws_of(nested(people=60)))
+    assert table["high"].iloc[0] < 1
+    assert table["method"].str.contains("on the scale log").tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda f: f * np.nan, "none of these ratings was given and varies; this needs"),
+        (lambda f: f.assign(**dict.fromkeys(DIMENSION_NAMES[1:], np.nan)), "only 1 of these ratings was given"),
+        (lambda f: f.groupby(level=1).head(1), "no conversation has two turns that rate the same two dimensions"),
+        (lambda f: f.groupby(level=1).transform("first"), "a dimension does not vary within conversations"),
+    ],
+)
+def test_without_variation_within_conversations_the_reason_says_so(change, reason):
+    frame = change(nested(holes=0.0))
+    table = reliability.by_level(frame, draws_of(frame))
+    within = table[table.index.str.contains("within")]
+    assert within["estimate"].isna().all()
+    assert within["reason"].str.startswith(reason).all()
+
+
+def test_dimensions_that_are_lacking_are_named():
+    frame = nested().assign(Relational=np.nan)
+    assert set(reliability.by_level(frame, draws_of(frame))["reason"]) == {"6 dimensions; never rated: Relational"}
+
+
+# Straight lines
+
+
+def lines_by_loop(turns):
+    """Whether each turn with five or more ratings has one level, and whether this is below the top; by participant."""
+    rows = []
+    for who, ratings in zip(turns.index, turns.to_numpy(), strict=True):
+        given = {level for level in ratings if not np.isnan(level)}
+        if np.sum(~np.isnan(ratings)) >= 5:
+            rows.append((who, len(given) == 1, len(given) == 1 and given != {5.0}))
+    return pd.DataFrame(rows, columns=["participant", "straight", "below"])
+
+
+def test_straight_lines_are_those_of_a_loop_and_alpha_is_that_of_the_participants_left(turns, copies_of, resampled):
+    bootstrap, times = copies_of(ParticipantBootstrap(turns.index, 100, 1))
+    table, rows = reliability.straight_lining(turns, bootstrap), lines_by_loop(turns)
+    expected = [rows["straight"].mean(), rows["below"].sum() / rows["straight"].sum()]
+    np.testing.assert_allclose(table["estimate"].iloc[:2], expected, atol=1e-12)
+    assert table["n"].tolist()[:2] == [len(rows), rows["straight"].sum()]
+    weights = rows["participant"].map(times)
+    drawn = [
+        np.average(rows["straight"], weights=weights),
+        np.average(rows["below"], weights=weights * rows["straight"]),
+    ]
+    np.testing.assert_allclose(resampled(table.iloc[:2]), drawn, atol=1e-12)
+    shares = rows.groupby("participant")["straight"].mean()
+    left_out = shares.index[shares > np.quantile(shares, 0.75)]
+    assert 0 < len(left_out) <= len(shares) / 4
+    assert table["estimate"].iloc[2] == pytest.approx(alpha.cronbach_alpha(turns[~turns.index.isin(left_out)]))
+    assert table["method"].iloc[2].endswith(f"without {len(left_out)} of {turns.index.nunique()} participants")
+
+
+def test_without_five_ratings_or_one_level_the_rows_say_so():
+    frame = pd.DataFrame([[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)])
+    bootstrap = ParticipantBootstrap(frame.index, 100, 1)
+    table = reliability.straight_lining(frame, bootstrap)
+    assert table["estimate"].iloc[0] == 0
+    assert table["reason"].iloc[1] == "no turn has one level throughout"
+    fewer = reliability.straight_lining(frame[[0, 1, 2, 3]], bootstrap)
+    assert fewer["reason"].tolist()[:2] == ["no turn has 5 ratings"] * 2
+
+
+# Correlations
+
+
+@pytest.mark.parametrize("which", ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"])
+def test_correlations_with_the_rest_and_their_mean_equal_those_of_psych_in_r(frames, golden, which):
+    frame = frames[which]
+    rest, average = (
+        function(frame, draws_of(frame)) for function in (reliability.item_rest, reliability.average_correlation_table)
+    )
+    golden.check(f"avg_r_{which}", average["estimate"].iloc[0], abs=CLOSED_FORM)
+    for name in frame:
+        golden.check(f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], abs=CLOSED_FORM)
+    assert rest["n"].to_dict() == frame.notna().sum().to_dict()
+
+
+def test_correlations_are_those_of_pandas_and_their_intervals_quantiles_over_copied_rows(turns):
+    table, square = reliability.correlations(turns, draws_of(turns), recorded_as="turn"), turns.corr()
+    for a, b in itertools.combinations(turns, 2):
+        row = table.loc[f"{a} with {b}"]
+        assert row["estimate"] == pytest.approx(square.loc[a, b], abs=1e-12)
+        assert (row["n"], row["key"]) == (len(turns[[a, b]].dropna()), f"correlation_turn_{a}_{b}")
+    frame = scores()
+    bootstrap = draws_of(frame, 200)
+    values = [copied(frame, bootstrap, draw)[["a", "b"]].corr().iloc[0, 1] for draw in range(200)]
+    row = reliability.correlations(frame[["a", "b"]], bootstrap).iloc[0]
+    np.testing.assert_allclose([row["low"], row["high"]], np.quantile(values, [0.025, 0.975]), atol=1e-10)
+
+
+def test_a_resampled_item_rest_correlation_is_that_of_the_rows_copied_out(copies_of, resampled):
+    frame = scores().mask(np.random.default_rng(4).random((60, 4)) < 0.15)
+    bootstrap, _ = copies_of(draws_of(frame, 30))
+    rows = copied(frame, bootstrap, 0)
+    expected = alpha.item_rest_from_covariances(rows.cov().to_numpy())
+    np.testing.assert_allclose(resampled(reliability.item_rest(frame, bootstrap)), expected, atol=1e-10)
+
+
+def test_real_ratings_of_five_dimensions_give_their_known_answers(workbooks):
+    frame = measures.turn_ratings(read_workbook(workbooks["ieval"]))
+    table = reliability.correlations(frame, draws_of(frame))
+    assert round(table.loc["Affective with Response", "estimate"], 3) == 0.878
+    assert table.loc["Affective with Cognitive", "reason"] == "never rated: Cognitive"
+    rest = reliability.item_rest(frame, draws_of(frame))
+    assert rest.loc["Relational", "reason"] == "never rated in this data set"
+    assert "5 items (never rated: Cognitive, Relational)" in rest.loc["Affective", "method"]
+    average = reliability.average_correlation_table(frame, draws_of(frame)).iloc[0]
+    assert average["reason"] == "5 dimensions; never rated: Cognitive, Relational"
+    assert np.isfinite(average["low"])
+
+
+def test_few_common_units_have_no_correlation():
+    frame = pd.DataFrame({"a": [1, 2, np.nan, np.nan], "b": [np.nan, 4, 3, 2]}, index=list("pqrs"))
+    assert set(reliability.correlations(frame, draws_of(frame))["reason"]) == {"fewer than three units rate both"}
+    rest = reliability.item_rest(frame, draws_of(frame))
+    assert set(rest["reason"]) == {"too few units rate the item together with the others"}
+    constant = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
+    assert reliability.correlations(constant, draws_of(constant))["reason"].tolist() == ["does not vary: b"]
+    few = "only 1 of these ratings was given and varies; this needs 2"
+    assert reliability.average_correlation_table(constant, draws_of(constant))["reason"].tolist() == [few]
+
+
+# Components
+
+
+@pytest.mark.parametrize("which", ["turn_listwise", "post"])
+def test_components_and_factors_equal_those_of_r(frames, golden, which):
+    table = reliability.eigenvalues(frames[which], ParticipantBootstrap(frames[which].index, 100, 1))
+    golden.check(f"eigen1_{which}", table.loc[1, "estimate"], abs=CLOSED_FORM)
+    golden.check(f"eigen2_{which}", table.loc[2, "estimate"], abs=CLOSED_FORM)
+    assert table["estimate"].sum() == pytest.approx(7)
+    kept = reliability.retained(frames[which], seed=1, recorded_as="turn").set_index("key")["estimate"]
+    golden.check(f"parallel_ncomp_{which}", kept["parallel_components_turn"], abs=0)
+    golden.check(f"parallel_nfact_{which}", kept["parallel_factors_turn"], abs=0)
+    assert "parallel_components_participants_turn" in kept
+
+
+def two_factors(rows=400, people=40, seed=1):
+    generator = np.random.default_rng(seed)
+    factors = generator.normal(size=(rows, 2)).repeat(3, axis=1)
+    names = [f"P{row % people}" for row in range(rows)]
+    return pd.DataFrame(factors + 0.6 * generator.normal(size=(rows, 6)), index=names, columns=list("abcdef"))
+
+
+def test_two_factors_are_found_and_noise_has_none():
+    assert set(reliability.retained(two_factors(), seed=1)["estimate"]) == {2}
+    noise = pd.DataFrame(np.random.default_rng(3).normal(size=(300, 5)), index=range(300), columns=list("abcde"))
+    assert reliability.retained(noise, seed=1).loc["components, noise of as many units", "estimate"] == 0
+    generator = np.random.default_rng(2)
+    simulated = [np.linalg.eigvalsh(np.corrcoef(generator.normal(size=(5, 80))))[::-1] for _ in range(2000)]
+    ours, _ = factor.noise_eigenvalues(80, 5, seed=1, simulations=2000)
+    np.testing.assert_allclose(ours, np.quantile(simulated, 0.95, axis=0), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("frame", "row", "reason"),
+    [
+        (two_factors(people=7), "components, noise of as many participants", "only 7 participants for 6 items"),
+        (
+            two_factors().assign(g=lambda f: f["a"]),
+            "factors, noise of as many units",
+            "some of the ratings are the same, or sums of others",
+        ),
+        (
+            two_factors()[["a", "b"]],
+            "components, noise of as many units",
+            "only 2 of these ratings were given and vary; this needs 3",
+        ),
+    ],
+)
+def test_where_components_cannot_be_counted_the_row_says_why(frame, row, reason):
+    table = reliability.retained(frame, seed=1, simulations=50)
+    assert np.isnan(table.loc[row, "estimate"])
+    assert table.loc[row, "reason"] == reason
+
+
+# One factor
+
+
+@pytest.mark.parametrize("which", ["turn_listwise", "post"])
+def test_omega_and_fit_equal_those_of_r(frames, golden, which):
+    omega, _ = reliability.omega_and_loadings(frames[which], draws_of(frames[which]))
+    golden.check(f"omega_total_ml_{which}", omega["estimate"].iloc[0], abs=5e-5)
+    assert omega["low"].iloc[0] < omega["estimate"].iloc[0] < omega["high"].iloc[0]
+    fit = reliability.fit_indices(frames[which], recorded_as="turn")
+    for name in ("CFI", "RMSEA", "SRMR"):
+        golden.check(f"cfa1_{name.lower()}_{which}", fit.loc[name, "estimate"], abs=CFA)
+        assert fit.loc[name, "key"] == f"one_factor_turn_{name.lower()}"
+
+
+def test_resampled_loadings_are_those_of_the_rows_copied_out(copies_of, resampled):
+    frame = scores()
+    bootstrap, _ = copies_of(draws_of(frame, 20))
+    fit = factor.fit_one_factor(copied(frame, bootstrap, 0).corr().to_numpy())
+    found = resampled(reliability.omega_and_loadings(frame, bootstrap)[1])
+    np.testing.assert_allclose(found, fit.loadings, atol=1e-6)
+
+
+def test_loadings_have_a_row_for_every_item():
+    frame = scores().assign(never=np.nan, constant=3.0)
+    omega, table = reliability.omega_and_loadings(frame, draws_of(frame))
+    assert list(table.index) == list(frame)
+    assert table.loc["never", "reason"] == "never rated in this data set"
+    assert table.loc["constant", "reason"] == "does not vary in the units used"
+    assert (table.loc["a":"d", "estimate"] > 0.5).all()
+    assert omega["reason"].iloc[0] == "4 dimensions; never rated: never; does not vary: constant"
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
+        (scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
+        (scores().assign(e=lambda f: f["a"]), reliability.NO_FACTOR),
+    ],
+)
+def test_where_there_is_no_factor_the_row_says_why(frame, reason):
+    omega, loadings = reliability.omega_and_loadings(frame, draws_of(frame))
+    fit = reliability.fit_indices(frame)
+    assert omega["reason"].tolist() == [reason]
+    assert set(loadings["reason"]) == {reason}
+    assert fit["estimate"].isna().all()
+    assert (fit["reason"] != "").all()
+
+
+def test_one_participant_has_values_and_no_intervals():
+    frame = scores(people=1)
+    tables = [function(frame, draws_of(frame)) for function in (reliability.item_rest, reliability.correlations)]
+    for table in (*tables, *reliability.omega_and_loadings(frame, draws_of(frame))):
+        assert table["estimate"].notna().all()
+        assert set(table["reason"]) == {"no interval: only 1 participant to resample"}
