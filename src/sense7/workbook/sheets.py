@@ -344,7 +344,8 @@ class Table:
             filled = notes.get("filled")
             if filled is None:
                 cells = self.cells(column.official)
-                filled = len(cells) - sum(map(is_blank, cells))
+                texts = [cell for cell in cells if type(cell) is str]
+                filled = len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
             records.append(
                 {
                     "sheet": self.official,
