@@ -43,15 +43,16 @@ def find_picture(node: dict, name: str) -> str | None:
     >>> find_picture({"cells": [cell]}, "shares") is None
     True
     """
+    sentence = None
     for cell in node["cells"]:
-        if f'name="{name}"' not in "".join(cell["source"]):
-            continue
         for output in cell.get("outputs", ()):
             shown = "".join(output.get("data", {}).get("text/html", ""))
-            figures = [figure for figure in _FIGURE.findall(shown) if f'download="{name}.csv"' in figure]
-            if figures or shown:
-                return figures[0] if figures else shown
-    return None
+            for figure in _FIGURE.findall(shown):
+                if f'download="{name}.csv"' in figure:
+                    return figure
+            if shown and f'"{name}"' in "".join(cell["source"]):
+                sentence = sentence or shown
+    return sentence
 
 
 class PictureDirective(SphinxDirective):
