@@ -60,7 +60,7 @@ _PACKAGES = {
 _MODULES = {
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
-    "report": "workbook.report",
+    "diagnostics": "workbook.diagnostics",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",

@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.workbook.sheets import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 __all__ = ["download", "public_address", "require_content", "require_workbook"]
 

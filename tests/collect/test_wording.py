@@ -9,7 +9,7 @@ from sense7 import collect
 from sense7.collect.study_keys import LANGUAGES
 from sense7.collect.wording import SCALES, wording
 from sense7.taxonomy import DIMENSIONS, normalise_word
-from sense7.workbook.languages import declining_words, language_vocabularies
+from sense7.workbook.scales import declining_words, language_vocabularies
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 

@@ -26,7 +26,7 @@ from sense7.findings.robustness import IN_STUDIES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.asking.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
-from sense7.workbook.sheets import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
 PEOPLE = 24

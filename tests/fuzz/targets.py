@@ -31,7 +31,7 @@ from sense7.sources.provenance import Provenance, read_record_at
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import read_workbook
-from sense7.workbook.report import describe
+from sense7.workbook.diagnostics import describe
 
 CORPUS = Path(__file__).parent / "corpus"
 SECONDS = 5

@@ -11,7 +11,7 @@ from sense7.errors import UserError
 from sense7.simulate import DEFAULT_SEED, NOT_PUT, UNKNOWN, Parameters, simulate, truth_text
 from sense7.simulate.truth import ground_truth
 from sense7.taxonomy import LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS, TURN_RATING
-from sense7.workbook.sheets import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 DATA = Path(sense7.__file__).parents[2] / "data"
 

@@ -8,8 +8,8 @@ import pytest
 from sense7 import loading
 from sense7.checkout import data_file
 from sense7.workbook import parse_workbook, read_workbook, write_sheets
-from sense7.workbook.report import describe, describe_parsed
-from sense7.workbook.values import as_name, as_names, as_text, as_texts
+from sense7.workbook.diagnostics import describe
+from sense7.workbook.ids import as_name, as_names, as_text, as_texts
 
 NOT_FOR_CHECK = {"pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "rich", "yaml", "xlsxwriter"}
 
@@ -30,7 +30,7 @@ def test_the_same_is_said_of_what_was_parsed_and_of_its_study(odd):
     options = {"options": loading.reading_options(odd, allow_unreadable=True)}
     for path, given in ((odd, options), (data_file("synthetic.xlsx"), {})):
         said = describe(read_workbook(path, **given))
-        assert describe_parsed(parse_workbook(path, **given)) == said
+        assert describe(parse_workbook(path, **given)) == said
     assert said["counts"]["conversations"] == 672
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from sense7.workbook.options import Interval, ReadingOptions
-from sense7.workbook.recognition import Numbers, foreign_scale, unused_end
+from sense7.workbook.scales import Numbers, foreign_scale, unused_end
 
 
 def numbers(percent=0, **counts):
@@ -34,7 +34,7 @@ LEVELS = {"n1": 10, "n2": 10, "n3": 10, "n4": 10, "n5": 10}
 )
 def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(own, elsewhere, likely):
     found = foreign_scale(own, own + elsewhere, 5)
-    assert (found and found.likely) == likely
+    assert (found and found[1]) == likely
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(own, elsewhere
 )
 def test_the_scale_that_is_proposed_is_the_smallest_usual_one(seen, size, likely):
     own = numbers(**seen)
-    assert foreign_scale(own, own, size).likely.option == likely
+    assert foreign_scale(own, own, size)[1].option == likely
 
 
 def test_what_was_seen_is_said_in_numbers():
     own = numbers(2, n0=3, n2_5=4, n3=5, n7=6)
-    assert foreign_scale(own, own, 5).seen == (
+    assert foreign_scale(own, own, 5)[0] == (
         "numbers from 0 to 7, 6 of 18 above 5, 3 of 18 below 1, 4 of 18 between two levels, 2 of 18 percentages"
     )
 

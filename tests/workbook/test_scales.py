@@ -20,8 +20,8 @@ from sense7.loading import load
 from sense7.study import NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, write_sheets
-from sense7.workbook.languages import languages
 from sense7.workbook.options import Interval
+from sense7.workbook.scales import languages
 
 PAGE = Path(__file__).resolve().parents[2] / "book" / "format.md"
 TURN_RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)

@@ -10,9 +10,9 @@ from sense7.errors import UserError
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
+from sense7.workbook.ids import as_name, group_spellings
 from sense7.workbook.partitions import partition_folders, write_partitions
-from sense7.workbook.reader import read_workbook
-from sense7.workbook.values import as_name, group_spellings
+from sense7.workbook.sheets import read_workbook
 
 ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
 COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"

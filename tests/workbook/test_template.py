@@ -42,7 +42,7 @@ def test_it_has_every_column_of_the_format_and_no_row(path):
 def test_empty_it_is_refused_with_what_is_to_be_filled(path):
     with pytest.raises(WorkbookError) as caught:
         read_workbook(path)
-    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.errors} == {"no-conversation", "no-rating"}
+    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.of("error")} == {"no-conversation", "no-rating"}
     assert "sheet Tasks: the sheet holds no conversation. Fix: fill it." in str(caught.value)
 
 

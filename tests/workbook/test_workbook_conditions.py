@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from sense7.errors import UserError
-from sense7.workbook.conditions import find_prompted
+from sense7.workbook.sheets import find_prompted
 
 
 def found(*names, given=None):

@@ -1,74 +1,65 @@
 """What is found in a workbook, as it is said: place, value, what was done, how to fix it."""
 
+import re
+
 import pytest
 
 from sense7.workbook import WorkbookError
-from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics
+from sense7.workbook.diagnostics import Diagnostics, _entries
+
+EMPTY = "Tasks, row {}: the sheet holds no conversation. Fix: fill it."
+HIDDEN = "Tasks, row {}: the sheet is hidden; it was read all the same. Fix: show it."
 
 
-def diagnostics(*severities):
-    found = Diagnostics()
-    for number, severity in enumerate(severities):
-        found.add(severity, f"kind-{number}", f"odd {number}.", "fix it.", sheet="Tasks", rows=[number + 2])
-    return found
-
-
-def test_one_without_a_place_or_a_value_says_neither():
-    found = Diagnostics()
-    found.add(WARNING, "kind", "odd.", "fix it.")
-    (diagnostic,) = found
-    assert str(diagnostic) == "odd. Fix: fix it."
-    assert diagnostic.place == ""
-    assert (diagnostic.sheet, diagnostic.column, diagnostic.value) == ("", "", "")
+def found(*entries):
+    diagnostics = Diagnostics()
+    for number, entry in enumerate(entries):
+        diagnostics.add(entry, {"sheet": "Tasks"}, [number + 2])
+    return diagnostics
 
 
 def test_as_plain_values_it_has_its_rows_and_how_many():
-    found = Diagnostics()
-    found.add(WARNING, "kind", "odd.", "fix it.", sheet="Tasks", column="Age", position=2, rows=[2, 7], value=3)
-    (diagnostic,) = found
+    diagnostics = Diagnostics()
+    for rows in ([2], [7]):
+        diagnostics.add("nameless-column", {"sheet": "Tasks", "column": "C", "position": 2}, rows, 3.0)
+    (diagnostic,) = diagnostics
+    problem = "the column holds values but has no name in row 1; it is kept and not used."
     assert diagnostic.to_dict() == {
-        "severity": "warning",
-        "kind": "kind",
-        "sheet": "Tasks",
-        "column": "Age",
-        "position": 2,
-        "rows": [2, 7],
-        "value": "3",
-        "problem": "odd.",
-        "fix": "fix it.",
-        "count": 2,
+        **{"severity": "warning", "kind": "nameless-column", "sheet": "Tasks", "column": "C", "position": 2},
+        **{"rows": [2, 7], "value": "3", "problem": problem, "fix": "name it.", "count": 2},
     }
-
-
-FIRST, SECOND = ("sheet Tasks, row {}: odd {}. Fix: fix it.".format(*numbers) for numbers in ((2, 0), (3, 1)))
+    assert str(diagnostic) == f"sheet Tasks, column C, cells C2, C7: '3': {problem} Fix: name it."
 
 
 @pytest.mark.parametrize(
-    ("severities", "strict", "lines"),
+    ("entries", "strict", "lines"),
     [
-        ([ERROR], False, ["1 thing that makes the analysis impossible", f"  error: {FIRST}"]),
+        (["no-conversation"], False, ["1 thing that makes the analysis impossible", f"error: {EMPTY}"]),
         (
-            [ERROR, ERROR],
+            ["no-conversation", "hidden-sheet"],
             False,
-            ["2 things that make the analysis impossible", f"  error: {FIRST}", f"  error: {SECOND}"],
+            ["1 thing that makes the analysis impossible", f"error: {EMPTY}", "and 1 warning:", f"warning: {HIDDEN}"],
         ),
+        (["hidden-sheet"], True, ["1 thing found by --strict", f"warning: {HIDDEN}"]),
         (
-            [ERROR, WARNING],
-            False,
-            [
-                *("1 thing that makes the analysis impossible", f"  error: {FIRST}"),
-                *("  and 1 warning:", f"  warning: {SECOND}"),
-            ],
-        ),
-        ([WARNING], True, ["1 thing found by --strict", f"  warning: {FIRST}"]),
-        (
-            [ERROR, WARNING],
+            ["no-conversation", "hidden-sheet"],
             True,
-            ["2 things that make the analysis impossible", f"  error: {FIRST}", f"  warning: {SECOND}"],
+            ["2 things that make the analysis impossible", f"error: {EMPTY}", f"warning: {HIDDEN}"],
         ),
     ],
 )
-def test_an_error_lists_everything_once(severities, strict, lines):
-    error = WorkbookError("mine.xlsx", diagnostics(*severities), strict)
-    lines[0] = f"mine.xlsx: {lines[0]}"
-    assert str(error).split("\n") == lines
+def test_an_error_lists_everything_once(entries, strict, lines):
+    said = [line.strip() for line in str(WorkbookError("mine.xlsx", found(*entries), strict)).split("\n")]
+    rows = iter(range(2, 9))
+    lines = [line.replace(": Tasks", ": sheet Tasks") for line in lines]
+    lines = [line.format(next(rows)) if "{}" in line else line for line in lines]
+    assert said == [f"mine.xlsx: {lines[0]}", *lines[1:]]
+
+
+@pytest.mark.parametrize("entry", _entries())
+def test_every_kind_says_what_was_done_and_what_to_do(entry):
+    said = _entries().get(entry.partition("/")[0], {}) | _entries()[entry]
+    if "problem" in said:
+        assert said["problem"].endswith((".", "{consequence}"))
+        assert said["fix"].endswith((".", "{advice}", "{template}"))
+        assert re.fullmatch("error|warning|notice", said.get("severity", "warning"))

@@ -13,8 +13,7 @@ from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, read_workbook, write_sheets
-from sense7.workbook.diagnostics import NOTICE, WARNING
-from sense7.workbook.report import describe, diagnostics_table
+from sense7.workbook.diagnostics import NOTICE, WARNING, describe, diagnostics_table
 
 AFFECTIVE = "sheet Messages, column Affective, cell H3"
 TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
@@ -112,7 +111,7 @@ def test_all_diagnostics_of_a_file_come_together(read):
         participants={"PID": "P1"},
     )
     assert {"missing-key-column", "unknown-column", "duplicate-participant"} <= kinds(error)
-    assert [diagnostic.column for diagnostic in error.diagnostics.errors] == ["PID", "Role"]
+    assert [diagnostic.column for diagnostic in error.diagnostics.of("error")] == ["PID", "Role"]
     assert str(error).startswith("workbook: 2 things that make the analysis impossible")
     severities = [diagnostic.severity for diagnostic in error.diagnostics]
     assert severities == sorted(severities)
@@ -797,7 +796,7 @@ def test_no_cell_breaks_the_reader(minimal_sheets, changes):
     try:
         study = parse_sheets(sheets)
     except WorkbookError as error:
-        errors = {diagnostic.kind for diagnostic in error.diagnostics.errors}
+        errors = {diagnostic.kind for diagnostic in error.diagnostics.of("error")}
     else:
         levels = study.turns[list(RATING_NAMES)].to_numpy()
         assert set(levels[~np.isnan(levels)]) <= {1, 2, 3, 4, 5}

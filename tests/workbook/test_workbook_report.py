@@ -3,7 +3,7 @@
 import pandas as pd
 
 from sense7.loading import load
-from sense7.workbook.report import describe, diagnostics_table, print_description
+from sense7.workbook.diagnostics import describe, diagnostics_table, print_description
 
 DESCRIPTION = {
     "name": "mine",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from xlsxwriter.exceptions import FileCreateError
 
 from sense7.errors import UserError
-from sense7.workbook import Sheet, package, read_sheets, write_sheets
+from sense7.workbook import Sheet, read_sheets, write_sheets, xlsx
 
 TEXTS = [
     "=1+1", "+1", "-1", "@a", "{=1}", "'quoted", "http://example.org", "mailto:a@example.org",
@@ -206,7 +206,7 @@ def test_a_failure_of_the_writing_library_is_one_clear_message(tmp_path, monkeyp
     def write(sheets, part):
         raise FileCreateError("no room")
 
-    monkeypatch.setattr("sense7.workbook.sheets._write", write)
+    monkeypatch.setattr("sense7.workbook.xlsx._write", write)
     path = tmp_path / "a.xlsx"
     with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: can't be written \(no room\)"):
         write_sheets(column_of("x"), path)
@@ -264,7 +264,7 @@ def test_a_stray_cell_in_the_last_corner_is_refused_instead_of_exhausting_the_me
 
 def test_a_package_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
-    monkeypatch.setattr(package, "LARGEST", 100)
+    monkeypatch.setattr(xlsx, "LARGEST", 100)
     with pytest.raises(UserError, match="unpacks to"):
         read_sheets(path)
 
@@ -304,14 +304,6 @@ def test_entities_of_a_bomb_are_not_expanded(tmp_path):
     replaced(path, "xl/worksheets/sheet1.xml", b"<worksheet", bomb)
     with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: xl/worksheets/sheet1\.xml has a document type"):
         read_sheets(path)
-
-
-def test_cells_are_counted_once():
-    assert package._extent(b'<row r="3"><c r="B3"><v>1</v></c><c/><c r="F3"/></row><row><c><v>1</v></c></row>') == (
-        4,
-        2,
-        4,
-    )
 
 
 def test_chart_sheets_are_passed_over(tmp_path):

@@ -39,8 +39,8 @@ from sense7.record import MANIFEST, write_json
 from sense7.sources import Provenance
 from sense7.study import Study
 from sense7.terminal import count_of
+from sense7.workbook.diagnostics import warnings_by_kind
 from sense7.workbook.options import ReadingOptions
-from sense7.workbook.report import warnings_by_kind
 
 if TYPE_CHECKING:
     from sense7.judge.scoring.available_judges import Judges

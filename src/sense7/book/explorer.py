@@ -22,7 +22,7 @@ from sense7.judge.scoring.available_judges import Judges, chosen_judge
 from sense7.judge.scoring.simulated import simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
-from sense7.workbook.values import as_name
+from sense7.workbook.ids import as_name
 
 __all__ = ["AT_ONCE", "TEXTS_A_FILE", "explorer_files", "script_json"]
 

@@ -48,7 +48,7 @@ def check(
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
     from sense7.loading import parse
-    from sense7.workbook.report import describe_parsed, print_description
+    from sense7.workbook.diagnostics import describe, print_description
 
     data = one_data(data, data_option)
     options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable, "missing": missing}
@@ -57,7 +57,7 @@ def check(
             raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
         _check_released(as_json)
         return
-    description = describe_parsed(parse(data, prompted_condition=prompted, strict=strict, **options))
+    description = describe(parse(data, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:

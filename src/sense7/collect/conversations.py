@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.files import reading
-from sense7.workbook.sheets import LONGEST_TEXT
+from sense7.workbook.xlsx import LONGEST_TEXT
 
 __all__ = ["LARGEST", "check_conversation", "read_conversations", "strict_json"]
 

@@ -14,7 +14,7 @@ from sense7.files import one_line, reason
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, ORIGIN_SHEET, RATING_NAMES, TASK_COLUMNS
 from sense7.terminal import count_of, plain
 from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
-from sense7.workbook.sheets import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 __all__ = ["Gathered", "gather", "read_downloads"]
 

@@ -6,7 +6,7 @@ import importlib.resources
 from sense7.collect.study_keys import LANGUAGES
 from sense7.files import parse_yaml
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, POST_EMPATHY, TURN_RATING
-from sense7.workbook.languages import usual_words
+from sense7.workbook.scales import usual_words
 
 __all__ = ["SCALES", "wording"]
 
@@ -32,7 +32,7 @@ def wording(language: str) -> dict:
     Returns
     -------
     dict
-        Key -> text, with ``scales``: the word of each level, lowest first. Those of :mod:`sense7.workbook.languages`,
+        Key -> text, with ``scales``: the word of each level, lowest first. Those of :mod:`sense7.workbook.scales`,
         so that the reader of workbooks knows each of them.
 
     Examples

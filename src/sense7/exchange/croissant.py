@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sense7.taxonomy import CORE_COLUMNS, normalise_name
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.ids import as_text
 from sense7.workbook.template import explain
-from sense7.workbook.values import as_text
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["CONTEXT", "csv_text", "describe_tables", "shared_tables"]
 

@@ -13,7 +13,7 @@ from sense7.exchange.readers import Transcript, recognize
 from sense7.exchange.records import records
 from sense7.files import not_written, replacing
 from sense7.terminal import count_of
-from sense7.workbook.values import as_name
+from sense7.workbook.ids import as_name
 
 __all__ = ["ImportSummary", "read_chats", "write_chats"]
 

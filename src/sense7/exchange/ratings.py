@@ -15,9 +15,9 @@ from sense7.exchange.chats import ASSISTANT, Chat
 from sense7.files import one_line, parse_yaml
 from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
 from sense7.terminal import count_of
-from sense7.workbook.sheets import Sheet, read_sheets
+from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.tables import ENDINGS, read_table, read_text
-from sense7.workbook.values import as_name, as_number, as_text, is_blank
+from sense7.workbook.xlsx import Sheet, read_sheets
 
 __all__ = ["ColumnMap", "Joined", "Rated", "RatingTable", "join_ratings", "read_ratings", "row_ranges"]
 

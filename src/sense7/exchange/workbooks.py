@@ -10,7 +10,7 @@ from sense7.exchange.ratings import Joined, Rated
 from sense7.files import reading
 from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, write_sheets
-from sense7.workbook.sheets import LONGEST_TEXT
+from sense7.workbook.xlsx import LONGEST_TEXT
 
 __all__ = ["workbook_sheets", "write_workbook"]
 

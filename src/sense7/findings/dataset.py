@@ -21,8 +21,8 @@ from sense7.findings.individualized import (
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of
+from sense7.workbook.ids import as_name, as_number
 from sense7.workbook.options import Interval, scale_columns
-from sense7.workbook.values import as_name, as_number
 
 __all__ = [
     "ALL",

@@ -36,9 +36,9 @@ from sense7.judge.reply import (
 from sense7.judge.score_scale import ScoreScale, require_authors_scale
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
-from sense7.workbook.sheets import LONGEST_TEXT, Sheet, read_sheets, write_sheets
+from sense7.workbook.ids import as_names, as_number, as_texts, distinct_keys, is_blank
 from sense7.workbook.tables import read_text
-from sense7.workbook.values import as_names, as_number, as_texts, distinct_keys, is_blank
+from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 
 __all__ = [
     "COLUMNS",

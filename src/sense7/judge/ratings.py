@@ -14,8 +14,8 @@ from sense7.errors import UserError
 from sense7.judge.reply import Reply
 from sense7.judge.thinking import without_thinking
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
-from sense7.workbook.sheets import Sheet
-from sense7.workbook.values import as_name, as_number, as_text, is_blank
+from sense7.workbook.ids import as_name, as_number, as_text, is_blank
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["NOT_APPLICABLE", "ratings_of", "require_unit"]
 

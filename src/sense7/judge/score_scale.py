@@ -13,8 +13,8 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.judge.reply import HIGHEST, LOWEST
+from sense7.workbook.ids import as_number, distinct_keys, is_blank
 from sense7.workbook.options import Interval, parse_interval
-from sense7.workbook.values import as_number, distinct_keys, is_blank
 
 __all__ = ["ScoreScale"]
 

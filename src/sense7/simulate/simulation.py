@@ -18,7 +18,7 @@ from sense7.simulate.text import Words, write_words
 from sense7.simulate.truth import truth_of
 from sense7.simulate.workbook import Built, build_sheets
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook.sheets import Sheet, write_sheets
+from sense7.workbook.xlsx import Sheet, write_sheets
 
 __all__ = ["DEFAULT_JUDGE", "Simulation", "describe_parameters", "simulate", "truth_text"]
 

@@ -8,7 +8,7 @@ from sense7.simulate import phrases
 from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers
 from sense7.simulate.text import Words
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["Built", "build_sheets"]
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sense7.taxonomy import LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["Conversation", "official_sheets"]
 

@@ -27,7 +27,7 @@ from sense7.sources.cache import (
 from sense7.sources.provenance import Provenance, disk_message, hashed, write_record_at
 from sense7.sources.registry import Part, Source
 from sense7.sources.resolving import user_path
-from sense7.workbook.sheets import write_sheets
+from sense7.workbook.xlsx import write_sheets
 
 __all__ = ["fetch"]
 

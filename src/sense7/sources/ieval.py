@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sense7.sources.conversion import Conversation, official_sheets
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["convert"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sense7.sources import ieval, lend_an_ear
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["SOURCES", "SOURCE_SHEET", "Part", "Source"]
 

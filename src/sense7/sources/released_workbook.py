@@ -12,7 +12,7 @@ from sense7.sources.conversion import Conversation, official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.workbook import parse_sheets
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["NO_TEXT", "ieval_sheets", "ieval_study", "lend_an_ear_sheets"]
 

@@ -2,9 +2,8 @@
 
 from sense7.workbook.diagnostics import Diagnostic, Diagnostics, WorkbookError
 from sense7.workbook.options import ReadingOptions
-from sense7.workbook.parsed import ParsedWorkbook
-from sense7.workbook.reader import parse_sheets, parse_workbook, read_workbook
-from sense7.workbook.sheets import Sheet, read_sheets, write_sheets
+from sense7.workbook.sheets import ParsedWorkbook, parse_sheets, parse_workbook, read_workbook
+from sense7.workbook.xlsx import Sheet, read_sheets, write_sheets
 
 __all__ = [
     "Diagnostic",

@@ -1,51 +1,35 @@
-"""What a reader found wrong or strange in a workbook, located, counted, and with how to fix it."""
+"""What a reader found wrong or strange: located, counted, with how to fix it; and what a workbook holds, in words."""
 
-from collections.abc import Iterable, Iterator
+import functools
+import importlib.resources
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sense7.errors import UserError
+from sense7.study import NOT_RATED, RATED, STATES, Study
+from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.sheets import cell_name
-from sense7.workbook.values import as_text
+from sense7.workbook.ids import as_text
+from sense7.workbook.xlsx import cell_name
 
-__all__ = ["ERROR", "NOTICE", "WARNING", "Diagnostic", "Diagnostics", "WorkbookError"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-ERROR = "error"
-WARNING = "warning"
-NOTICE = "notice"
-SEVERITIES = (ERROR, WARNING, NOTICE)
-_ROWS_SHOWN = 5
-_VALUE_SHOWN = 60
-_VALUES_APART = 10
+    from sense7.workbook.sheets import ParsedWorkbook
+
+ERROR, WARNING, NOTICE = SEVERITIES = ("error", "warning", "notice")
+ROWS_SHOWN, VALUE_SHOWN, LINES_SHOWN = 5, 60, 40
+MOST_VALUES = 10
 """Diagnostics that differ in their value only are one diagnostic if there are more than this many."""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing found, with every place where it stands.
-
-    Attributes
-    ----------
-    severity : str
-        ``error`` (the analysis is impossible), ``warning`` (it goes on, as ``problem`` says), or ``notice`` (a fact
-        about the file that needs no repair, such as a question that was not asked).
-    kind : str
-        Short name of the kind of diagnostic, e.g. ``unknown-word``.
-    sheet : str
-        Sheet, or "" for the file as a whole.
-    column : str
-        Header of the column, or "".
-    position : int or None
-        Position of the column in the sheet, counted from 0.
-    rows : tuple of int
-        Rows of the sheet, counted from 1 as spreadsheet programs do; may be empty.
-    value : str
-        The value found, or ""; the first few where many places hold many values.
-    problem : str
-        What is wrong and what was done about it.
-    fix : str
-        What to do.
-    """
+    """One thing found, with every place where it stands; ``rows`` are counted from 1, ``position`` from 0."""
 
     severity: str
     kind: str
@@ -64,21 +48,12 @@ class Diagnostic:
 
     @property
     def place(self) -> str:
-        """Sheet, column, and rows or cells, for people.
-
-        Examples
-        --------
-        >>> Diagnostic("warning", "k", "Messages", "Affective", 7, (12, 40), "x", "p", "m").place
-        'sheet Messages, column Affective, cells H12, H40'
-        """
+        """Sheet, column, and rows or cells, for people."""
         parts = [f"sheet {self.sheet}"] if self.sheet else []
-        if self.column:
-            parts.append(f"column {self.column}")
+        parts += [f"column {self.column}"] if self.column else []
         if self.rows:
-            shown = self.rows[:_ROWS_SHOWN]
-            in_column = self.position is not None
-            names = [cell_name(self.position, row) if in_column else str(row) for row in shown]
-            noun = "cell" if in_column else "row"
+            shown, noun = self.rows[:ROWS_SHOWN], "row" if self.position is None else "cell"
+            names = [str(row) if self.position is None else cell_name(self.position, row) for row in shown]
             more = f" and {len(self.rows) - len(shown):,} more" if len(self.rows) > len(shown) else ""
             parts.append(f"{noun}{'s' if len(self.rows) > 1 else ''} {', '.join(names)}{more}")
         return ", ".join(parts)
@@ -93,8 +68,16 @@ class Diagnostic:
         return asdict(self) | {"rows": list(self.rows), "count": self.count}
 
 
-def _shorten(text: str, length: int = _VALUE_SHOWN) -> str:
+def _shorten(text: str, length: int = VALUE_SHOWN) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
+
+
+@functools.cache
+def _entries() -> dict[str, dict[str, str]]:
+    """Entry -> severity, problem and fix, from diagnostics.toml."""
+    import tomllib
+
+    return tomllib.loads((importlib.resources.files(__package__) / "diagnostics.toml").read_text("utf-8"))
 
 
 @dataclass
@@ -103,21 +86,21 @@ class Diagnostics:
 
     _places: dict[Diagnostic, list[int]] = field(default_factory=dict)
 
-    def add(
-        self,
-        severity: str,
-        kind: str,
-        problem: str,
-        fix: str,
-        *,
-        sheet: str = "",
-        column: str = "",
-        position: int | None = None,
-        rows: Iterable[int] = (),
-        value: object = "",
-    ) -> None:
-        """Add a diagnostic, or further rows of one that is there already; a value is shown as a cell would show it."""
-        diagnostic = Diagnostic(severity, kind, sheet, column, position, (), as_text(value), problem, fix)
+    def add(self, entry: str, place: Mapping, rows: Iterable[int] = (), value: object = "", **words: object) -> None:
+        """Add what stands under ``entry`` in diagnostics.toml, or further rows of one that is there already."""
+        kind = entry.partition("/")[0]
+        said = _entries().get(kind, {}) | _entries()[entry]
+        diagnostic = Diagnostic(
+            severity=said.get("severity", WARNING),
+            kind=said.get("kind", kind).format_map(words),
+            sheet=place["sheet"],
+            column=place.get("column", ""),
+            position=place.get("position"),
+            rows=(),
+            value=as_text(value),
+            problem=said["problem"].format_map(words),
+            fix=said["fix"].format_map(words),
+        )
         self._places.setdefault(diagnostic, []).extend(rows)
 
     def __iter__(self) -> Iterator[Diagnostic]:
@@ -127,7 +110,7 @@ class Diagnostics:
             alike.setdefault(replace(diagnostic, value=""), []).append(diagnostic)
         merged = []
         for common, group in alike.items():
-            if len(group) <= _VALUES_APART:
+            if len(group) <= MOST_VALUES:
                 merged += [replace(diagnostic, rows=tuple(self._places[diagnostic])) for diagnostic in group]
             else:
                 shown = ", ".join(_shorten(diagnostic.value, 20) for diagnostic in group[:3])
@@ -138,39 +121,140 @@ class Diagnostics:
     def __len__(self) -> int:
         return len(self._places)
 
-    @property
-    def errors(self) -> list[Diagnostic]:
-        """The diagnostics that make the analysis impossible."""
-        return [diagnostic for diagnostic in self if diagnostic.severity == ERROR]
-
-    @property
-    def warnings(self) -> list[Diagnostic]:
-        """The diagnostics that the analysis lives with."""
-        return [diagnostic for diagnostic in self if diagnostic.severity == WARNING]
-
-    @property
-    def problems(self) -> list[Diagnostic]:
-        """Errors and warnings: what ``--strict`` refuses."""
-        return [diagnostic for diagnostic in self if diagnostic.severity != NOTICE]
+    def of(self, *severities: str) -> list[Diagnostic]:
+        """Diagnostics of some severities."""
+        return [diagnostic for diagnostic in self if diagnostic.severity in severities]
 
 
 class WorkbookError(UserError):
-    """A workbook that can't be analysed: every diagnostic of the file at once.
-
-    Attributes
-    ----------
-    diagnostics : Diagnostics
-        All that was found, warnings included.
-    """
+    """A workbook that can't be analysed: the message has every diagnostic of the file, ``diagnostics`` too."""
 
     def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
         self.diagnostics = diagnostics
-        fatal = diagnostics.problems if strict else diagnostics.errors
-        reason = "found by --strict" if strict and not diagnostics.errors else "that make the analysis impossible"
-        noun = "thing" if len(fatal) == 1 else "things"
-        lines = [f"{path}: {len(fatal)} {noun} {reason.replace('make', 'makes') if len(fatal) == 1 else reason}"]
+        errors, warnings = diagnostics.of(ERROR), [] if strict else diagnostics.of(WARNING)
+        fatal = diagnostics.of(ERROR, WARNING) if strict else errors
+        makes = "makes" if len(fatal) == 1 else "make"
+        reason = "found by --strict" if strict and not errors else f"that {makes} the analysis impossible"
+        lines = [f"{path}: {count_of(len(fatal), 'thing')} {reason}"]
         lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in fatal]
-        if not strict and diagnostics.warnings:
-            lines.append(f"  and {count_of(len(diagnostics.warnings), 'warning')}:")
-            lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in diagnostics.warnings]
-        super().__init__("\n".join(lines))
+        lines += [f"  and {count_of(len(warnings), 'warning')}:"] if warnings else []
+        super().__init__("\n".join([*lines, *(f"  {diagnostic.severity}: {diagnostic}" for diagnostic in warnings)]))
+
+
+def describe(study: "Study | ParsedWorkbook") -> dict:
+    """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON."""
+    tasks, turns, columns = study.conversations, study.turns, study.columns
+
+    def counts(texts: Iterable) -> Counter:
+        return Counter(text for text in texts if isinstance(text, str))
+
+    states = {name: turns[f"{name}_state"] for name in RATING_NAMES}
+    states = {name: one.cat.codes.to_numpy() if hasattr(one, "cat") else one for name, one in states.items()}
+    answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
+    rated, roles = np.isfinite([turns[name] for name in RATING_NAMES]), counts(study.messages["role"])
+    names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
+    empty = [
+        (name, question)
+        for name, filled, question in zip(names, columns["filled"], columns["question"], strict=True)
+        if not filled
+    ]
+    ends = zip(names, columns["lowest"], columns["highest"], strict=True)
+    return {
+        "name": study.name,
+        "provenance": getattr(study.provenance, "label", "not known"),
+        "sha256": getattr(study.provenance, "sha256", None),
+        "counts": {
+            "participants": len(counts(tasks["participant"])),
+            "conversations": len(tasks["row"]),
+            "messages": len(study.messages["row"]),
+            "assistant turns": len(turns["row"]),
+            "turns put to rating": int(answered.any(axis=0).sum()),
+            "turns with a rating": int(rated.any(axis=0).sum()),
+            "error rows": roles["error"],
+        },
+        "roles": dict(roles.most_common()),
+        "conditions": dict(sorted(counts(tasks["condition"]).items())),
+        "prompted_condition": {"name": study.prompted_condition, "how": study.prompted_reason},
+        "topics": dict(sorted(counts(tasks["topic"]).items())),
+        "ratings": {
+            name: {state: n for code, state in enumerate(STATES) if (n := int(np.count_nonzero(codes == code)))}
+            for name, codes in states.items()
+        },
+        "scales": {name: f"{low:.15g} to {high:.15g}, rescaled" for name, low, high in ends if not np.isnan(low)},
+        "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
+        "participants_sheet": study.participants_sheet,
+        "characteristics": [name for name in study.participants if name not in {"participant", "row"}]
+        if study.participants is not None
+        else [],
+        "sheets": list(study.sheets),
+        "never_asked": [name for name, question in empty if question],
+        "not_recorded": [name for name, question in empty if not question],
+        "not_matched": [
+            f"{one.sheet}.{one.column}"
+            for one in study.diagnostics
+            if one.kind in {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
+        ],
+        "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
+    }
+
+
+def diagnostics_table(study: Study) -> "pd.DataFrame":
+    """Diagnostics as a table: where, how many, value, what was done, how to fix it."""
+    import pandas as pd
+
+    rows = [(one.place or "the file", one.count, one.value, one.problem, one.fix) for one in study.diagnostics]
+    table = pd.DataFrame(rows, columns=["where", "count", "value", "diagnostic", "fix"])
+    return table if table["value"].any() else table.drop(columns="value")
+
+
+def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
+    """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first."""
+    counts, places = Counter(), Counter()
+    for diagnostic in warnings:
+        counts[diagnostic.kind] += 1
+        places[diagnostic.kind] += diagnostic.count
+    return {kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()}
+
+
+def print_description(description: dict) -> None:
+    """Print what :func:`describe` returned, for people."""
+
+    def show(line: str = "") -> None:
+        print(plain(line))
+
+    def block(title: str, entries: dict) -> None:
+        show()
+        show(title)
+        width = min(max(map(len, entries), default=0), 60)
+        for name, value in list(entries.items())[:LINES_SHOWN]:
+            show(f"  {name:<{width}}  {value:,}" if isinstance(value, int) else f"  {name:<{width}}  {value}")
+        if len(entries) > LINES_SHOWN:
+            show(f"  and {len(entries) - LINES_SHOWN:,} more; --json lists all")
+
+    show(f"{description['name']}: {description['provenance']}")
+    block("Counts", description["counts"])
+    block("Conditions (conversations)", description["conditions"] or {"none": "no condition is given"})
+    prompted = description["prompted_condition"]
+    show(f"  with the empathy prompt: {prompted['name'] or 'not known'} ({prompted['how']}; give it with --prompted)")
+    block("Topics (conversations)", description["topics"] or {"none": "no topic is given"})
+    ratings = description["ratings"].items()
+    block("Ratings of turns", {name: ", ".join(f"{n:,} {state}" for state, n in of.items()) for name, of in ratings})
+    if description.get("scales"):
+        block("Scales other than the official ones", description["scales"])
+    if description.get("unreadable"):
+        block("Unreadable answers (in no denominator)", description["unreadable"])
+    sheet = description["participants_sheet"]
+    show()
+    show(f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")
+    if description["characteristics"]:
+        show(f"  {', '.join(description['characteristics'])}")
+    show()
+    show(f"Never asked: {', '.join(description['never_asked']) or 'nothing; every question has answers'}")
+    show(f"Not recorded: {', '.join(description['not_recorded']) or 'nothing; every further column holds values'}")
+    show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
+    problems = [one for one in description["diagnostics"] if one["severity"] != NOTICE]
+    places = count_of(sum(one["count"] for one in problems), "place")
+    show()
+    show(f"{count_of(len(problems), 'warning')}, {places}" if problems else "No warnings.")
+    for one in sorted(description["diagnostics"], key=lambda one: one["severity"] == NOTICE):
+        show(f"  {one['severity']}: {one['text']}")

@@ -10,45 +10,22 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reading, write_whole
 from sense7.taxonomy import CORE_COLUMNS, normalise_name, normalise_word
-from sense7.workbook.sheets import Sheet
-from sense7.workbook.values import as_number, as_text, is_blank
-
-__all__ = [
-    "ALL_COLUMNS",
-    "OFFICIAL_SIZE",
-    "SCALES_SHEET",
-    "Interval",
-    "ReadingOptions",
-    "is_scales_sheet",
-    "parse_interval",
-    "scale_columns",
-    "stands_for",
-    "with_scales_sheet",
-]
+from sense7.workbook.ids import as_number, as_text, is_blank
+from sense7.workbook.xlsx import Sheet
 
 ALL_COLUMNS = "all"
 """Name under which a scale or a list of words holds for every column whose official scale has five levels."""
 
-OFFICIAL_SIZE = 5
 SCALES_SHEET = "Scales"
 """Sheet by which a workbook declares its scales itself: columns ``column``, ``scale`` and ``missing``."""
 
-_ENDING = ".reading.yml"
-_KEYS = ("scales", "words", "allow_unreadable", "missing")
 _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*%?\s*(?:\.\.|to|[-\u2013:])\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
 _ABSTENTION = "unknown"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The two ends of an answer scale.
-
-    Attributes
-    ----------
-    lowest, highest : float
-        The answer that means the least and the one that means the most. ``lowest`` is the larger number on a
-        reversed scale (5-1).
-    """
+    """The answers that mean the least and the most on a scale; the first is the larger on a reversed one (5-1)."""
 
     lowest: float
     highest: float
@@ -58,11 +35,7 @@ class Interval:
 
     @property
     def option(self) -> str:
-        """As it is written after ``--scale``.
-
-        >>> Interval(-3, 3).option
-        '-3..3'
-        """
+        """As it is written after ``--scale``: 1-7, -3..3."""
         return f"{self.lowest:.15g}{'..' if min(self.lowest, self.highest) < 0 else '-'}{self.highest:.15g}"
 
     def holds(self, number: float) -> bool:
@@ -70,42 +43,16 @@ class Interval:
         return min(self.lowest, self.highest) <= number <= max(self.lowest, self.highest)
 
     def rescaled(self, number: float, size: int) -> float:
-        """Map an answer linearly to 1..size: ``1 + (size - 1) * (x - lowest) / (highest - lowest)``.
-
-        >>> Interval(1, 7).rescaled(4, 5), Interval(0, 100).rescaled(100, 5), Interval(5, 1).rescaled(5, 5)
-        (3.0, 5.0, 1.0)
-        """
+        """Map an answer linearly to 1..size: ``1 + (size - 1) * (x - lowest) / (highest - lowest)``."""
         return 1 + (size - 1) * (number - self.lowest) / (self.highest - self.lowest)
 
     def original(self, level: float, size: int) -> float:
-        """Map a value on 1..size back to this scale: the inverse of :meth:`rescaled`.
-
-        >>> Interval(1, 7).original(3.0, 5)
-        4.0
-        """
+        """Map a value on 1..size back to this scale: the inverse of :meth:`rescaled`."""
         return self.lowest + (level - 1) * (self.highest - self.lowest) / (size - 1)
 
 
 def parse_interval(text: object, where: str) -> Interval:
-    """Read the ends of a scale: ``1-7``, ``0..100``, ``-3..3``, ``5-1`` (reversed).
-
-    Parameters
-    ----------
-    text : object
-        What was given; an :class:`Interval` is returned as it is.
-    where : str
-        Where it was given, for the message.
-
-    Raises
-    ------
-    UserError
-        If it is not two different numbers.
-
-    Examples
-    --------
-    >>> parse_interval("0-100", "--scale")
-    Interval(lowest=0.0, highest=100.0)
-    """
+    """Read the ends of a scale: ``1-7``, ``0..100``, ``-3..3``, ``5-1`` (reversed); ``where`` is for the message."""
     if isinstance(text, Interval):
         return text
     match = _INTERVAL.fullmatch(str(text))
@@ -181,32 +128,30 @@ class ReadingOptions:
         Interval(lowest=1.0, highest=5.0)
         """
         scales: dict[str, Interval] = {}
-        given = [scale] if isinstance(scale, str | Path | Mapping) else list(scale or ())
-        for one in given:
-            where, entries = _scale_entries(one)
+        for one in [scale] if isinstance(scale, str | Path | Mapping) else list(scale or ()):
+            where, entries, text = "scales", one, str(one)
+            if not isinstance(one, Mapping):
+                name, equals, ends = text.partition("=")
+                where, entries = f"--scale {text}", {name.strip(): ends} if equals else {ALL_COLUMNS: text}
+                if text.casefold().endswith((".yml", ".yaml")):
+                    where, entries = text, _yaml(Path(text).expanduser())
             for name, ends in entries.items():
                 scales[_column(name, where)] = parse_interval(ends, f"{where}: {name}" if len(entries) > 1 else where)
         return cls(scales, _words(words), allow_unreadable, _missing(missing))
 
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
-        """Read the options that lie beside a workbook, in ``FILE.reading.yml``; the default ones if there are none.
-
-        Raises
-        ------
-        UserError
-            If the file can't be read or holds something else.
-        """
+        """Read the options that lie beside a workbook, in ``FILE.reading.yml``; the default ones if there are none."""
         beside = cls.place(path)
         if not beside.is_file():
             return cls()
-        content = _yaml(beside)
-        if unknown := sorted(set(map(str, content)) - set(_KEYS)):
-            raise UserError(f"{beside}: unknown entry {unknown[0]!r}. Use {', '.join(_KEYS)}.")
+        content, parts = _yaml(beside), {}
+        keys = ("scales", "words", "allow_unreadable", "missing")
+        if unknown := sorted(set(map(str, content)) - set(keys)):
+            raise UserError(f"{beside}: unknown entry {unknown[0]!r}. Use {', '.join(keys)}.")
         allowed = content.get("allow_unreadable", False)
         if not isinstance(allowed, bool):
             raise UserError(f"{beside}: allow_unreadable is {allowed!r:.40}. Write true or false.")
-        parts = {}
         for name in ("scales", "words", "missing"):
             parts[name] = content.get(name) or {}
             if not isinstance(parts[name], Mapping):
@@ -216,12 +161,11 @@ class ReadingOptions:
     @staticmethod
     def place(path: Path) -> Path:
         """File beside a workbook that holds the options for it."""
-        return path.with_name(f"{path.name}{_ENDING}")
+        return path.with_name(f"{path.name}.reading.yml")
 
     def write_beside(self, path: Path) -> None:
         """Write the options beside a workbook, where :meth:`beside` finds them; nothing if they are the default."""
-        if self:
-            # JSON is YAML.
+        if self:  # JSON is YAML
             write_whole(self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
     def __bool__(self) -> bool:
@@ -256,38 +200,21 @@ class ReadingOptions:
 
     def scale_of(self, official: str, size: int) -> Interval | None:
         """Declared scale of a column, None if none was declared."""
-        return self.scales.get(official) or (self.scales.get(ALL_COLUMNS) if size == OFFICIAL_SIZE else None)
+        return self.scales.get(official) or (self.scales.get(ALL_COLUMNS) if size == 5 else None)
 
     def words_of(self, official: str, size: int) -> dict[str, float | None]:
         """Declared words of a column; its own come before those of all columns."""
-        common = self.words.get(ALL_COLUMNS, {}) if size == OFFICIAL_SIZE else {}
-        return {**common, **self.words.get(official, {})}
-
-
-def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
-    """Whether a cell is one of the numbers or words that stand for a missing answer."""
-    number = as_number(cell)
-    return (number if number is not None else normalise_word(as_text(cell) or "")) in missing
+        return {**(self.words.get(ALL_COLUMNS, {}) if size == 5 else {}), **self.words.get(official, {})}
 
 
 def is_scales_sheet(sheet: Sheet) -> bool:
     """Whether a sheet declares scales: it is called Scales, and has the columns column and scale or missing."""
-    names = [normalise_name(header) for header in sheet.header]
-    return (
-        normalise_name(sheet.name) == normalise_name(SCALES_SHEET)
-        and "column" in names
-        and not {"scale", "missing"}.isdisjoint(names)
-    )
+    names = {normalise_name(header) for header in sheet.header}
+    return normalise_name(sheet.name) == "scales" and "column" in names and not names.isdisjoint({"scale", "missing"})
 
 
 def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path) -> ReadingOptions:
-    """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first.
-
-    Raises
-    ------
-    UserError
-        If a row names no column with a scale, or no scale; says which row.
-    """
+    """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
     scales: dict[str, Interval] = {}
     missing: dict[str, tuple] = {}
     for sheet in filter(is_scales_sheet, sheets.values()):
@@ -312,29 +239,19 @@ def _missing(given: object) -> dict[str, tuple[float | str, ...]]:
         several = [given] if isinstance(given, str | int | float) else list(given or ())
         parts = [str(one).rpartition("=") if "=" in str(one) else ("", "", one) for one in several]
         entries = [(name.strip() or ALL_COLUMNS, values) for name, _, values in parts]
+    known = {normalise_name(official): official for official in scale_columns()}
     missing: dict[str, tuple] = {}
     for name, values in entries:
         listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
         texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
         read = tuple(text if number is None else number for number, text in texts if text)
-        known = {normalise_name(official): official for official in scale_columns()}
         column = known.get(normalise_name(str(name)), str(name))
         missing[column] = missing.get(column, ()) + tuple(value for value in read if value != "none")
     return missing
 
 
-def _scale_entries(scale: str | Path | Mapping) -> tuple[str, Mapping]:
-    """Where scales were given, and column -> ends."""
-    if isinstance(scale, Mapping):
-        return "scales", scale
-    text = str(scale)
-    if text.casefold().endswith((".yml", ".yaml")):
-        return text, _yaml(Path(text).expanduser())
-    name, equals, ends = text.partition("=")
-    return f"--scale {text}", {name.strip(): ends} if equals else {ALL_COLUMNS: text}
-
-
 def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
+    """Column -> word -> number, from what a user gives."""
     if words is None:
         return {}
     where = "words" if isinstance(words, Mapping) else str(words)
@@ -344,25 +261,20 @@ def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | No
     tables = {ALL_COLUMNS: flat} if flat else {}
     for name, entry in nested.items():
         tables.setdefault(_column(name, where), {}).update(entry)
-    return {name: {_word(w, where): _number(n, w, where) for w, n in entry.items()} for name, entry in tables.items()}
-
-
-def _word(word: object, where: str) -> str:
-    # YAML reads a bare yes, no, on, off as a truth value.
-    if not isinstance(word, str):
-        raise UserError(f"{where}: {word!r:.40} is not read as a word. Put it in quotes.")
-    return normalise_word(word)
-
-
-def _number(number: object, word: object, where: str) -> float | None:
-    if number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION):
-        return None
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise UserError(
-            f"{where}: {word!s:.40}: {number!r:.40} is no number. Write the number on the scale that the word stands "
-            f"for, or {_ABSTENTION} for an answer that declines to rate."
-        )
-    return float(number)
+    read: dict[str, dict[str, float | None]] = {}
+    for name, entry in tables.items():
+        read[name] = {}
+        for word, number in entry.items():
+            if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
+                raise UserError(f"{where}: {word!r:.40} is not read as a word. Put it in quotes.")
+            declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
+            if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
+                raise UserError(
+                    f"{where}: {word!s:.40}: {number!r:.40} is no number. Write the number on the scale that the word "
+                    f"stands for, or {_ABSTENTION} for an answer that declines to rate."
+                )
+            read[name][normalise_word(word)] = None if declines else float(number)
+    return read
 
 
 def _column(name: object, where: str) -> str:

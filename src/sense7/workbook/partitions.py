@@ -16,37 +16,23 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
-from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
+from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
 from sense7.terminal import count_of
-from sense7.workbook.columns import KEY_COLUMNS, locate_sheet
 from sense7.workbook.diagnostics import Diagnostics
+from sense7.workbook.ids import as_text
 from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
 from sense7.workbook.tables import as_typed
-from sense7.workbook.values import as_text
-
-__all__ = ["FORMATS", "partition_folders", "write_partitions"]
+from sense7.workbook.xlsx import Sheet
 
 FORMATS = ("parquet", "csv")
-_NAME = re.compile(r"part=\d+")
 
 
 def partition_folders(folder: str | Path) -> list[Path]:
-    """Give the parts of a data set, in order.
-
-    Parameters
-    ----------
-    folder : path
-        Holds folders ``part=0000``, ``part=0001`` and so on; what else lies there is passed over.
-
-    Raises
-    ------
-    UserError
-        If it can't be read or holds no part.
-    """
+    """Give the parts of a data set, in order: its folders ``part=0000``, ``part=0001`` and so on."""
     folder = Path(folder).expanduser()
     try:
-        folders = sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name) and path.is_dir())
+        folders = sorted(path for path in folder.iterdir() if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
     except OSError as error:
         raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
     if not folders:
@@ -55,30 +41,10 @@ def partition_folders(folder: str | Path) -> list[Path]:
 
 
 def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str = "parquet") -> list[Path]:
-    """Write a study in parts, each with all that some of the participants did.
+    """Write a study in parts about equal in messages, each with all that some of the participants did.
 
-    Parameters
-    ----------
-    study : Study
-        What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown``
-        where somebody declined to rate. Messages that belong to no conversation are left out, as they were in reading.
-    folder : path
-        Absent or empty; it appears whole or not at all.
-    parts : int
-        Number of parts, at most that of participants. Parts are about equal in messages.
-    form : {"parquet", "csv"}
-        Parquet is written by pyarrow, and keeps every text.
-
-    Returns
-    -------
-    list of Path
-        The parts' folders.
-
-    Raises
-    ------
-    UserError
-        If the folder is in use or can't be written, there are fewer participants than parts, or a text can't be
-        kept by the format.
+    What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown`` where
+    somebody declined to rate. ``folder`` is absent or empty, and appears whole or not at all.
     """
     folder = Path(folder).expanduser().absolute()
     people = study.conversations["participant"].unique()
@@ -87,7 +53,14 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
             f"{count_of(parts, 'part')}: give a number from 1 to {len(people)}, the number of participants."
         )
     write = {"parquet": _write_parquet, "csv": _write_csv}[form]
-    part_of = _parts(study, parts)
+    # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
+    conversations = study.conversations
+    messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
+    load = messages.groupby(conversations["participant"], sort=False).sum()
+    wanted, part_of, last = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int), {}, -1
+    for number, (participant, part) in enumerate(wanted.items()):
+        last = min(last + 1, max(last, part, parts - (len(wanted) - number), 0))
+        part_of[participant] = last
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise UserError(f"{folder}: is there already. Remove it, or give another place.")
@@ -96,7 +69,7 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
             for number in range(parts):
                 target = making / f"part={number:04d}"
                 target.mkdir(parents=True)
-                for sheet in _sheets(study, set(part_of.index[part_of == number])):
+                for sheet in _sheets(study, {one for one, part in part_of.items() if part == number}):
                     write(sheet, target / f"{sheet.name}.{form}")
             if folder.exists():
                 folder.rmdir()
@@ -106,47 +79,32 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
     return partition_folders(folder)
 
 
-def _parts(study: Study, parts: int) -> pd.Series:
-    """Participant -> number of the part: in order of the file, cut where messages are about equally shared."""
-    conversations = study.conversations
-    messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
-    load = messages.groupby(conversations["participant"], sort=False).sum()
-    part = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int).to_numpy()
-    return pd.Series(_without_gaps(part, parts), index=load.index)
-
-
-def _without_gaps(part: np.ndarray, parts: int) -> np.ndarray:
-    """Parts that rise by at most one, and reach the last: none stays empty.
-
-    >>> _without_gaps(np.array([0, 0, 3, 3, 3]), 4).tolist()
-    [0, 0, 1, 2, 3]
-    """
-    count, out, last = len(part), [], -1
-    for number, wanted in enumerate(part.tolist()):
-        last = min(last + 1, max(last, wanted, parts - (count - number), 0))
-        out.append(last)
-    return np.array(out)
-
-
 def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
     """The sheets of a part: the official ones of these participants, and every further one whole."""
+
+    def rows(frame: pd.DataFrame) -> list[list]:
+        return [
+            [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in row]
+            for row in frame.itertuples(index=False)
+        ]
+
     own = study.conversations[study.conversations["participant"].isin(people)]
     tasks = own.assign(participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None))
-    yield _sheet("Tasks", tasks, TASK_COLUMNS)
-    ratings = {
-        name: study.turns[name].astype(object).where(study.turns[f"{name}_state"] == RATED, "unknown")
-        for name in RATING_NAMES
-    }
-    for name, cells in ratings.items():
-        cells[study.turns[f"{name}_state"] == ABSENT] = None
-        cells[study.turns[f"{name}_state"] == UNREADABLE] = UNREADABLE  # no word of any scale, so it stays that
-    rated = pd.DataFrame(ratings).set_index(study.turns["row"])
+    ratings = {}
+    for name in RATING_NAMES:
+        states = study.turns[f"{name}_state"]
+        ratings[name] = study.turns[name].astype(object).where(states == RATED, "unknown")
+        ratings[name][states == ABSENT] = None
+        ratings[name][states == UNREADABLE] = UNREADABLE  # no word of any scale, so it stays that
     said = study.messages[study.messages["conversation"].isin(own["conversation"])]
-    yield _sheet("Messages", said.join(rated, on="row"), MESSAGE_COLUMNS)
+    frames = {"Tasks": tasks, "Messages": said.join(pd.DataFrame(ratings).set_index(study.turns["row"]), on="row")}
+    for sheet, frame in frames.items():
+        present = [column for column in CORE_COLUMNS[sheet] if column.name in frame]
+        names = [column.name for column in present]
+        yield Sheet(sheet, [column.official for column in present], rows(frame[names]))
     if study.participants is not None:
         known = study.participants[study.participants["participant"].isin(people)].drop(columns="row")
-        header = ["PID", *known.columns[1:]]
-        yield Sheet(study.participants_sheet, header, [_plain(row) for row in known.itertuples(index=False)])
+        yield Sheet(study.participants_sheet, ["PID", *known.columns[1:]], rows(known))
     written = [study.sheets.get(study.participants_sheet)]
     written += [locate_sheet(study.sheets, official, Diagnostics()) for official in KEY_COLUMNS]
     written += filter(is_scales_sheet, study.sheets.values())
@@ -154,16 +112,6 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
     scales = [[column, Interval(1, size).option] for column, size in scale_columns().items()]
     yield Sheet(SCALES_SHEET, ["column", "scale"], scales)
     yield from (sheet for sheet in study.sheets.values() if not any(sheet is other for other in written))
-
-
-def _sheet(name: str, frame: pd.DataFrame, columns) -> Sheet:
-    present = [column for column in columns if column.name in frame]
-    cells = frame[[column.name for column in present]]
-    return Sheet(name, [column.official for column in present], [_plain(row) for row in cells.itertuples(index=False)])
-
-
-def _plain(row) -> list:
-    return [None if isinstance(cell, float) and np.isnan(cell) else cell for cell in row]
 
 
 def _write_csv(sheet: Sheet, path: Path) -> None:

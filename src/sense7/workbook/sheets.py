@@ -1,430 +1,826 @@
-"""Cells in, cells out: xlsx files as plain sheets, before any meaning is given to them.
+"""The official workbook, read to validated frames.
 
-Reading is by calamine, which keeps texts such as NA, None and nan as texts and decodes
-``_x000D_``; writing is by XlsxWriter, typed cell by cell, so that no text becomes a
-number, a link or a formula. What is written is read back equal; what can't be is refused.
+The real workbook could not be seen when this was written, so the reader lives with what it did not foresee: an error
+is what makes the analysis impossible (a missing sheet or key column, duplicate TaskIds, no rating at all) or its
+numbers false (answers on a scale that was not declared, a column that mostly can't be read); all else is a counted
+warning that names its cells and says what was done. Conventions: ``book/format.md``.
 """
 
-import datetime
-import io
-import math
+import gc
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import compress
 from pathlib import Path
-from zipfile import is_zipfile
 
+import numpy as np
+
+from sense7 import taxonomy
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reading, replacing
-from sense7.workbook.package import MOST_COLUMNS, MOST_ROWS, Marks, examine, long_numbers
+from sense7.study import ABSENT, STATES, UNREADABLE, Study
+from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
+from sense7.terminal import count_of
+from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError
+from sense7.workbook.ids import (
+    as_name,
+    as_names,
+    as_number,
+    as_shown,
+    as_texts,
+    codes_among,
+    has_decimal_comma,
+    is_blank,
+    looks_like_number,
+    match_ids,
+    report_normalised,
+    report_similar,
+    rows_of,
+)
+from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
+from sense7.workbook.scales import is_answer, read_scales, says_nothing, stands_for
+from sense7.workbook.tables import read_tables
+from sense7.workbook.xlsx import Sheet, cell_name, read_sheets
 
-__all__ = ["Percent", "Sheet", "cell_name", "read_sheets", "write_sheets"]
+KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
+"""Columns without which a sheet can't be read."""
 
-LONGEST_TEXT = 32_767
-"""Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
+NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", "topic": "PreTaskChoice"}
+"""Columns of names: in the frame, and in the sheet."""
 
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
-"""How files of Office begin that are no zip archives: those before .xlsx, and any that a password protects."""
+KNOWN_ROLES = ("user", "assistant", "error")
 
-_CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: equal content is to give equal bytes
-_EXACT = 2.0**53
-"""Above it whole numbers come to equal their neighbors."""
-_FIRST_DAY = datetime.date(1900, 1, 1)
-_FORMATS = {
-    datetime.datetime: "yyyy-mm-dd hh:mm:ss.000",
-    datetime.date: "yyyy-mm-dd",
-    datetime.time: "hh:mm:ss.000",
-    datetime.timedelta: "[h]:mm:ss.000",
-}
+Columns = dict[str, list | np.ndarray]
+"""Name -> column: texts and other cells as a list (None if blank), numbers as an array (NaN if there is none)."""
 
 
-class Percent(float):
-    """A number that the file shows as a percentage: 1.0 is shown as 100 %."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ParsedWorkbook:
+    """A workbook that was read and checked: what :class:`sense7.study.Study` holds, by columns, without data frames.
 
-
-@dataclass(frozen=True)
-class Sheet:
-    """One sheet as it stands in the file.
-
-    Attributes
-    ----------
-    name : str
-        Name of the sheet.
-    header : list of str
-        Row 1 as text, in order; "" where a header cell is blank. Blank columns at the end are left out.
-    rows : list of list
-        The rows from row 2 on, each as long as the header. A cell is None (blank), str,
-        float, bool, or a date, time, moment or duration. Row ``i`` of the list is row ``i + 2``
-        of the sheet. Blank rows at the end are left out.
-    visible : bool
-        False if the sheet is hidden.
-    merged : int
-        Number of merged ranges; only the first cell of each holds its value.
-    errors : list of tuple
-        Column (from 0) and row (from 1) of each cell that holds an error such as #N/A, which
-        is read as blank.
-    formulas : list of tuple
-        Likewise of each formula that has no stored value, or was never calculated.
-    hidden : list of int
-        Rows (from 1) that are hidden, by a filter or by hand. Neither these nor formulas, errors and merged ranges are
-        written or compared.
+    A state is its place in ``sense7.study.STATES``. Importing pandas takes longer than reading a workbook.
     """
 
     name: str
-    header: list[str]
-    rows: list[list] = field(repr=False)
-    visible: bool = True
-    merged: int = field(default=0, compare=False)
-    errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
-    formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
-    hidden: list[int] = field(default_factory=list, compare=False, repr=False)
+    conversations: Columns
+    messages: Columns
+    turns: Columns
+    participants: Columns | None
+    columns: Columns
+    participants_sheet: str | None = None
+    sheets: Mapping = field(default_factory=dict)
+    diagnostics: list = field(default_factory=list)
+    prompted_condition: str | None = None
+    prompted_reason: str = ""
+    provenance: object | None = None
 
-    def column(self, index: int) -> list:
-        """Cells of one column, from row 2 on."""
-        return list(map(itemgetter(index), self.rows))
+    def study(self) -> Study:
+        """The same with data frames."""
+        import pandas as pd
+
+        def frame(columns: Columns) -> pd.DataFrame:
+            # Without a type of its own pandas would infer one for a list, and turn None into NaN.
+            series = {
+                name: pd.Series(column, dtype=object if isinstance(column, list) else None, copy=False)
+                for name, column in columns.items()
+            }
+            return pd.DataFrame(series)
+
+        states = {
+            name: pd.Categorical.from_codes(column, STATES)
+            for name, column in self.turns.items()
+            if name.endswith("_state")
+        }
+        frames = {
+            "conversations": frame(self.conversations),
+            "messages": frame(self.messages),
+            "turns": frame(self.turns | states),
+            "participants": None if self.participants is None else frame(self.participants),
+            "columns": pd.DataFrame(self.columns),
+        }
+        others = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return Study(**others | frames)
 
 
-def cell_name(column: int, row: int) -> str:
-    """Name of a cell: column counted from 0, row from 1.
-
-    Examples
-    --------
-    >>> cell_name(0, 2), cell_name(27, 10)
-    ('A2', 'AB10')
-    """
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
-    return f"{letters}{row}"
+def read_workbook(path: str | Path, **options) -> Study:
+    """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
+    return parse_workbook(path, **options).study()
 
 
-def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
-    """Read every worksheet of an .xlsx file, or one.
+def parse_workbook(
+    path: str | Path,
+    *,
+    strict: bool = False,
+    prompted_condition: str | None = None,
+    name: str | None = None,
+    part: bool = False,
+    options: ReadingOptions | None = None,
+) -> ParsedWorkbook:
+    """Read a workbook without making data frames of it.
 
     Parameters
     ----------
     path : path
-        The file.
-    only : str, optional
-        Name of the one sheet that is to be read; nothing is read where the file has none of that name.
-
-    Returns
-    -------
-    dict
-        Name -> :class:`Sheet`, in the file's order. Chart sheets are passed over.
+        The .xlsx file, or a folder of tables, see :func:`~sense7.workbook.tables.read_tables`.
+    strict : bool
+        Whether any warning is an error.
+    prompted_condition : str, optional
+        The condition with the empathy prompt; guessed from the names if not given.
+    name : str, optional
+        Name of the study; the file's stem if not given.
+    part : bool
+        Whether this is one part of a data set (:mod:`sense7.workbook.partitions`), which may lack any rating.
+    options : ReadingOptions, optional
+        Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
+        the workbook declares scales, too; what is given here comes first.
 
     Raises
     ------
     UserError
-        If there is no such file, it can't be read, is no .xlsx workbook, or unpacks to more than can be read.
+        If the file can't be opened or is no workbook, or ``prompted_condition`` is not in it.
+    WorkbookError
+        If the analysis is impossible, or ``strict`` and anything was found; lists every diagnostic.
     """
-    import python_calamine
-
-    path = Path(path)
-    _require_readable(path)
-    marks = examine(path)
-    where = ""
+    # Reading makes many objects and no cycles, and looking for some takes a third of its time.
+    on = gc.isenabled()
+    gc.disable()
     try:
-        book = python_calamine.CalamineWorkbook.from_path(path)
-        metadata = {entry.name: entry for entry in book.sheets_metadata}
-        _require_distinct(book.sheet_names, path)
-        sheets = {}
-        for name in book.sheet_names:
-            if metadata[name].typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
-                continue
-            where = f"sheet {name}: "
-            sheets[name] = _sheet(
-                path, book.get_sheet_by_name(name), metadata[name], marks.get(name, Marks([], [], [], []))
-            )
-    except BaseException as error:
-        # A panic of the Rust library derives from BaseException and has no importable name.
-        panicked = type(error).__name__ == "PanicException"
-        if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
-            raise
-        raise UserError(
-            f"{path}: {where}not a workbook that can be read ({one_line(error)}). "
-            "Expected an .xlsx file; open it in a spreadsheet program and save it again as .xlsx."
-        ) from None
-    return sheets
+        sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
+        options = ReadingOptions.beside(Path(path)) if options is None else options
+        return _parsed(sheets, path, strict, prompted_condition, name or Path(path).stem, part, options)
+    finally:
+        if on:
+            gc.enable()
 
 
-def _require_readable(path: Path) -> None:
-    with reading(path) as stream:
-        start = stream.read(200)
-    if not start:
-        raise UserError(f"{path}: the file is empty. Fetch or save it again.")
-    if start.startswith(b"version https://git-lfs"):
-        raise UserError(f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for.")
-    if start.startswith(_OLD_OFFICE):
-        raise UserError(
-            f"{path}: the workbook is protected by a password, or of a format before .xlsx, and neither can be read. "
-            "Save a copy as .xlsx without a password and use that."
+def parse_sheets(
+    sheets: dict[str, Sheet],
+    *,
+    path: str | Path = "workbook",
+    strict: bool = False,
+    prompted_condition: str | None = None,
+    name: str = "workbook",
+    part: bool = False,
+    options: ReadingOptions | None = None,
+) -> Study:
+    """Give meaning to sheets that are read already; see :func:`parse_workbook`."""
+    return _parsed(sheets, path, strict, prompted_condition, name, part, options or ReadingOptions()).study()
+
+
+def _parsed(
+    sheets: dict[str, Sheet],
+    path: str | Path,
+    strict: bool,
+    prompted_condition: str | None,
+    name: str,
+    part: bool,
+    options: ReadingOptions,
+) -> ParsedWorkbook:
+    diagnostics = Diagnostics()
+    options = with_scales_sheet(sheets, options, path)
+    located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
+    tables = {official: Table(official, sheet, diagnostics) if sheet else None for official, sheet in located.items()}
+    tasks, messages = (table if table and table.has_keys else None for table in tables.values())
+    explained, conversations, said, turns = False, None, None, None
+    if tasks and messages:
+        in_messages = further_names(messages.sheet, messages.is_no_answer)
+        messages.leave_out(in_messages)
+        known, place = set(as_names(messages.cells("TaskId"))), tasks.positions["TaskId"]
+        in_tasks = further_names(
+            tasks.sheet, lambda row: as_name(row[place]) not in known and (bool(in_messages) or tasks.is_no_answer(row))
         )
-    if is_zipfile(path):
-        return
-    if path.suffix.casefold() == ".xlsx":
-        raise UserError(f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again.")
-    tables = " Of CSV files, give the folder that holds Tasks.csv and Messages.csv."
-    raise UserError(
-        f"{path}: not a workbook that can be read. Expected an .xlsx file; open it in a spreadsheet program and save "
-        f"it again as .xlsx.{tables if path.suffix.casefold() == '.csv' else ''}"
+        tasks.leave_out(in_tasks)
+        for table, rows in ((tasks, in_tasks), (messages, in_messages)):
+            if rows:
+                diagnostics.add("further-header", {"sheet": table.sheet.name}, [row + 2 for row in rows])
+        explained = bool(in_tasks or in_messages)
+    if tasks:
+        conversations = read_conversations(tasks, diagnostics, options)
+    if messages:
+        levels = read_scales(messages, diagnostics, options)
+        if conversations is not None:
+            said, turns = read_messages(messages, levels, tasks, conversations, diagnostics)
+    people, people_sheet = read_participants(sheets, tables, conversations, diagnostics, options, explained=explained)
+    named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
+    if unknown := [name for name in options.missing if normalise_name(name) not in named]:
+        raise UserError(
+            f"{path}: missing answers were declared of {unknown[0]!r}, which is no column of answers and none of "
+            f"the participants' sheet. Use {ALL_COLUMNS} (all of them) or the name of one."
+        )
+    errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
+    if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
+        raise WorkbookError(path, diagnostics, strict)
+    records = tasks.report() + messages.report()
+    for record in records:
+        if (rating := record["name"]) in RATING_NAMES:  # counts where it belongs, in assistant turns
+            states = turns[f"{rating}_state"]
+            record["filled"] = int((states != STATES.index(ABSENT)).sum())
+            record["read"] = int(np.isfinite(turns[rating]).sum())
+            record["unreadable"] = int((states == STATES.index(UNREADABLE)).sum())
+    prompted, reason = find_prompted(conversations, prompted_condition, path)
+    return ParsedWorkbook(
+        name=name,
+        conversations=conversations,
+        messages=said,
+        turns=turns,
+        participants=people,
+        participants_sheet=people_sheet,
+        columns={key: [record[key] for record in records] for key in records[0]},
+        sheets=sheets,
+        diagnostics=list(diagnostics),
+        prompted_condition=prompted,
+        prompted_reason=reason,
     )
 
 
-def _require_distinct(names: list[str], path: Path) -> None:
-    counts = Counter(map(str.casefold, names))
-    for name in names:
-        if counts[name.casefold()] > 1:
-            raise UserError(f"{path}: several sheets are called {name}. Rename or remove all but one.")
+def find_prompted(
+    conversations: Mapping[str, Iterable], chosen: str | None, path: str | Path
+) -> tuple[str | None, str]:
+    """Give the empathy-prompted condition, None if it is not known, and how it is known or why not."""
+    conditions = sorted({name for name in conversations["condition"] if isinstance(name, str)})
+    if chosen:
+        if (name := as_name(chosen)) not in conditions:
+            raise UserError(
+                f"{path}: there is no condition {chosen!r}. Conditions in the file: "
+                f"{', '.join(map(repr, conditions)) or 'none'}. Give one of them as the prompted condition."
+            )
+        return name, "given"
+
+    def score(condition: str) -> int:
+        """2 if the name speaks of empathy, 1 if of a prompt, 0 otherwise; none negated ("no empathy")."""
+        apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", condition)  # GptEmp is two words
+        words = re.findall(r"[a-z]+", apart.casefold())
+        negated = {"no", "non", "not", "without", "un"} & set(words)
+        if negated or any(re.match(r"(non?|un)(empath|prompt)", word) for word in words):
+            return 0
+        if any(word in {"emp", "emph"} or "empath" in word for word in words):
+            return 2
+        return int(any("prompt" in word for word in words))
+
+    scores = {name: score(name) for name in conditions}
+    best = max(scores.values(), default=0)
+    named = [name for name in conditions if scores[name] == best]
+    if best == 0:
+        return None, "no condition's name speaks of empathy or of a prompt"
+    if len(named) > 1:
+        return None, f"several conditions' names speak of it: {', '.join(named)}"
+    return named[0], "guessed from its name"
 
 
-def _sheet(path: Path, source, metadata, marks: Marks) -> Sheet:
-    import python_calamine
+# --- sheets and columns ---
 
-    table = source.to_python(skip_empty_area=False)
-    header = [_header_text(cell) for cell in table[0]] if table else []
-    rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
-    changes = [(*place, Percent) for place in marks.percentages] + [
-        (*place, lambda _: None) for place in marks.formulas
-    ]
-    ids = [column for column, name in enumerate(header) if "id" in name.casefold()]
-    if any(type(row[column]) is float and row[column] > _EXACT for row in rows for column in ids):
-        # A number that comes to equal its neighbor stays what it is in the file, as a text.
-        changes += [
-            (*place, lambda number, digits=digits: number if int(number) == int(digits) else digits)
-            for *place, digits in long_numbers(path, metadata.name)
+
+def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
+    """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
+    sheet = sheets.get(official)
+    if sheet is None:
+        sheet = next((one for name, one in sheets.items() if normalise_name(name) == normalise_name(official)), None)
+        if sheet is None:
+            present = ", ".join(sheets) or "none"
+            diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
+            return None
+        diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
+    report_state(sheet, diagnostics)
+    return sheet
+
+
+def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
+    """Report what a sheet's cells don't show: merged ranges, what is hidden, formulas without values."""
+    place = {"sheet": sheet.name}
+    if sheet.merged:
+        diagnostics.add("merged-cells", place, ranges=count_of(sheet.merged, "merged range"))
+    if not sheet.visible:
+        diagnostics.add("hidden-sheet", place)
+    if sheet.hidden:
+        diagnostics.add("hidden-rows", place, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
+    for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
+        for position, row in cells:
+            diagnostics.add(entry, place_of(sheet, position), [row])
+
+
+def place_of(sheet: Sheet, position: int) -> dict:
+    """Where a column stands, for ``Diagnostics.add``; named by its letters if it has no header."""
+    header = sheet.header[position] if position < len(sheet.header) else ""
+    name = header if header.strip() else f"{cell_name(position, 1).rstrip('1')} (no name)"
+    return {"sheet": sheet.name, "column": name, "position": position}
+
+
+class Table:
+    """A sheet of the official format with its columns found; ``notes`` has what became of the answers in some."""
+
+    def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics):
+        self.official, self.sheet = official, sheet
+        self.columns = taxonomy.CORE_COLUMNS[official]
+        self.positions = _match_columns(self.columns, sheet, diagnostics)
+        self.notes: dict[str, dict] = {}
+        self._columns = list(zip(*sheet.rows, strict=True))
+        missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
+        for key in missing_keys:
+            present = ", ".join(filter(None, sheet.header)) or "none"
+            diagnostics.add("missing-key-column", {"sheet": sheet.name, "column": key}, key=key, present=present)
+        self.has_keys = not missing_keys
+
+    def leave_out(self, further: list[int]) -> None:
+        """Make rows blank, so that the others keep their numbers."""
+        if further:
+            self.sheet = without_rows(self.sheet, further)
+            self._columns = list(zip(*self.sheet.rows, strict=True))
+
+    def cells(self, official: str) -> tuple:
+        """Cells of a column; all None where the column is missing."""
+        position, length = self.positions.get(official), len(self.sheet.rows)
+        return (None,) * length if position is None or not length else self._columns[position]
+
+    def place(self, official: str) -> dict:
+        """Where a column stands or would stand, for ``Diagnostics.add``."""
+        if official in self.positions:
+            return place_of(self.sheet, self.positions[official])
+        return {"sheet": self.sheet.name, "column": official, "position": None}
+
+    def report(self) -> list[dict]:
+        """What became of each column of this sheet; where nothing was noted, every filled cell is read."""
+        records = []
+        for column in self.columns:
+            notes, position = self.notes.get(column.official, {}), self.positions.get(column.official)
+            filled = notes.get("filled")
+            if filled is None:
+                cells = self.cells(column.official)
+                texts = [cell for cell in cells if type(cell) is str]
+                filled = len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
+            records.append(
+                {
+                    "sheet": self.official,
+                    "column": column.official,
+                    "name": column.name,
+                    "header": None if position is None else self.sheet.header[position],
+                    "question": column.is_question,
+                    "filled": filled,
+                    "read": filled,
+                    "unreadable": 0,
+                    "lowest": np.nan,
+                    "highest": np.nan,
+                    **notes,
+                }
+            )
+        return records
+
+    def is_no_answer(self, row: list) -> bool:
+        """Whether a row has texts where the format has numbers, answers or a role, and none of them is one."""
+        filled = [
+            (column, row[self.positions[column.official]])
+            for column in self.columns
+            if column.official in self.positions
+            and (column.scale or column.official in {"MessageId", "TimeOffsetSeconds", "Role"})
+            and not is_blank(row[self.positions[column.official]])
         ]
-    for column, row, change in changes:
-        if 0 <= row - 2 < len(rows) and column < len(rows[row - 2]) and type(rows[row - 2][column]) is float:
-            rows[row - 2][column] = change(rows[row - 2][column])
-    while rows and not _filled(rows[-1]):
-        rows.pop()
-    width = _filled(header, "")
-    if width < len(header):
-        width = max(width, max(map(_filled, rows), default=0))
-        header, rows = header[:width], [row[:width] for row in rows]
-    return Sheet(
-        name=metadata.name,
-        header=header,
-        rows=rows,
-        visible=metadata.visible == python_calamine.SheetVisibleEnum.Visible,
-        merged=len(source.merged_cell_ranges or ()),
-        errors=marks.errors,
-        formulas=marks.formulas,
-        hidden=[row for row in marks.hidden if 1 < row <= len(rows) + 1],
+        return any(column.official != "Role" for column, _ in filled) and not any(
+            normalise_word(cell) in KNOWN_ROLES
+            if column.official == "Role"
+            else as_number(cell, decimal_comma=True) is not None or is_answer(column, cell)
+            for column, cell in filled
+        )
+
+
+def without_rows(sheet: Sheet, indices: list[int]) -> Sheet:
+    """A sheet in which some rows, counted from 0, are blank."""
+    blank, left_out = [None] * len(sheet.header), set(indices)
+    return replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
+
+
+def further_names(sheet: Sheet, explains: Callable[[list], bool]) -> list[int]:
+    """Rows, counted from 0, that are no data: names repeated anywhere, ids of an export, texts below the names.
+
+    Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
+    repeat the names in between. ``explains`` says of one of the first four rows, all texts, whether it is no data.
+    """
+    import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 4
+    while first and not any(
+        isinstance(cell, str) and import_id.match(cell) for row in sheet.rows[first - 1 : first] for cell in row
+    ):
+        first -= 1
+    while first < min(len(sheet.rows), 4):
+        filled = [cell for cell in sheet.rows[first] if not is_blank(cell)]
+        if not filled or not all(isinstance(cell, str) for cell in filled) or not explains(sheet.rows[first]):
+            break
+        first += 1
+    names = [normalise_name(header) for header in sheet.header]
+    key = next((place for place, name in enumerate(names) if name in {"taskid", "pid"}), 0)
+    cells = sheet.column(key) if names else []
+    repeated = {cell for cell in set(cells) if isinstance(cell, str) and normalise_name(cell) == names[key]}
+    return list(range(first)) + [
+        index
+        for index in range(first, len(cells))
+        if cells[index] in repeated
+        and all(
+            is_blank(cell) or normalise_name(str(cell)) == name
+            for cell, name in zip(sheet.rows[index], names, strict=True)
+        )
+    ]
+
+
+def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
+    """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
+    after = normalise_name("PostTaskEmpathy")
+    names = [normalise_name(header) for header in sheet.header]
+
+    def by_dimension(column: taxonomy.Column, name: str) -> bool:
+        """Whether a name has the dimension of a rating column, as its suffix or in full."""
+        if column.name.startswith("post_"):
+            named = [one.name for one in DIMENSIONS if normalise_name(one.name) in name[len(after) :]]
+            return name.startswith(after) and named == [column.name.removeprefix("post_")]
+        return any(one.name == column.official and name == normalise_name(one.title) for one in DIMENSIONS)
+
+    # The suffixes of post-task columns are not published, so the whole title of a dimension is as good as ours.
+    titles = {
+        f"post_{one.name}": normalise_name(f"PostTaskEmpathy{one.title}") for one in DIMENSIONS if one.title != one.name
+    }
+    positions = {one.official: sheet.header.index(one.official) for one in columns if one.official in sheet.header}
+    for match in (lambda column, name: name == normalise_name(column.official), by_dimension):
+        for column in columns:
+            if column.official in positions:
+                continue
+            candidates = [
+                position
+                for position, name in enumerate(names)
+                if position not in positions.values() and sheet.header[position].strip() and match(column, name)
+            ]
+            if candidates and (len(candidates) == 1 or match is not by_dimension):
+                positions[column.official] = candidates[0]
+                if titles.get(column.name) != names[candidates[0]]:
+                    place = {"sheet": sheet.name, "column": sheet.header[candidates[0]]}
+                    diagnostics.add("renamed-column", place, official=column.official)
+    taken = {names[position]: official for official, position in positions.items()}
+    for position, header in enumerate(sheet.header):
+        if position in positions.values() or (not header.strip() and all(row[position] is None for row in sheet.rows)):
+            continue
+        if not header.strip():
+            entry = "nameless-column"
+        elif names[position] in taken:
+            entry = "duplicate-column/alike"
+        elif header in sheet.header[:position]:
+            entry = "duplicate-column"
+        else:
+            entry = "unmatched-column" if names[position].startswith(after) else "unknown-column"
+        words = {"official": taken.get(names[position]), "dimensions": ", ".join(taxonomy.DIMENSION_NAMES)}
+        diagnostics.add(entry, place_of(sheet, position), **words)
+    return positions
+
+
+# --- Tasks ---
+
+
+def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingOptions) -> Columns:
+    """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
+    names = {name: as_names(tasks.cells(official)) for name, official in NAMES.items()}
+    for name, official in NAMES.items():
+        report_normalised(tasks.cells(official), names[name], tasks.place(official), diagnostics)
+    rows = np.arange(2, len(tasks.sheet.rows) + 2)
+    named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
+    columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
+    columns |= {name: levels[named] for name, (levels, _) in read_scales(tasks, diagnostics, options).items()}
+    columns["row"] = rows[named]
+    filled = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
+    if (filled & ~named).any():
+        diagnostics.add("missing-id/conversation", tasks.place("TaskId"), rows[filled & ~named].tolist())
+    numbers = columns["row"].tolist()
+    if not numbers:
+        diagnostics.add("no-conversation", {"sheet": tasks.sheet.name})
+    for identifier, twice in rows_of(columns["conversation"], numbers).items():
+        if len(twice) > 1:
+            diagnostics.add("duplicate-id", tasks.place("TaskId"), twice, identifier)
+    for name, official in NAMES.items():
+        report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
+    participants = columns["participant"]
+    without = [index for index, participant in enumerate(participants) if participant is None]
+    if without:
+        diagnostics.add("missing-participant", tasks.place("PID"), [numbers[index] for index in without])
+    for index in without:  # a made-up name that no PID can equal, since ids are trimmed
+        participants[index] = f" (no PID) {columns['conversation'][index]}"
+    blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
+    if "Model" in tasks.positions and 0 < len(blank) < len(numbers):
+        diagnostics.add("missing-condition", tasks.place("Model"), blank)
+    return columns
+
+
+# --- Messages ---
+
+
+def read_messages(
+    table: Table, levels: Mapping, tasks: Table, conversations: Columns, diagnostics: Diagnostics
+) -> tuple[Columns, Columns]:
+    """Messages of known conversations, and the assistant's turns among them, in the order of the rows."""
+
+    def report(entry: str, official: str, mask: np.ndarray, rows: np.ndarray) -> None:
+        if mask.any():
+            diagnostics.add(entry, table.place(official), rows[mask].tolist())
+
+    # The conversation of each message, as Tasks spells it.
+    cells, place = table.cells("TaskId"), table.place("TaskId")
+    identifiers = as_names(cells)
+    report_normalised(cells, identifiers, place, diagnostics, tasks.cells("TaskId"))
+    matched = match_ids(identifiers, set(conversations["conversation"]))
+    for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
+        if conversation is not None and conversation != identifier:
+            diagnostics.add("respelt-id/conversation", place, [index + 2], identifier)
+        elif conversation is None and any(value is not None for value in table.sheet.rows[index]):
+            diagnostics.add("orphan" if identifier else "orphan/blank", place, [index + 2], identifier or "")
+    number_of = {name: number for number, name in reversed(list(enumerate(conversations["conversation"])))}
+    conversation = np.array([number_of.get(name, -1) for name in matched], dtype=np.intp)
+    message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
+    seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
+    roles = as_texts(table.cells("Role"))
+    for index, role in enumerate(roles):
+        if role not in KNOWN_ROLES and any(cell is not None for cell in table.sheet.rows[index]):
+            alike = role is not None and normalise_word(role) in KNOWN_ROLES
+            value = "(blank)" if role is None else role
+            diagnostics.add("unknown-role/alike" if alike else "unknown-role", table.place("Role"), [index + 2], value)
+    known = conversation >= 0
+    is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
+    for column in table.columns:
+        if column.name in levels:
+            stray = known & ~is_turn & np.isfinite(levels[column.name][0])
+            report("rating-elsewhere", column.official, stray, np.arange(2, len(known) + 2))
+    kept, index, is_turn = known.tolist(), np.flatnonzero(known), is_turn[known]
+    conversation, message_id, seconds, rows = conversation[known], message_id[known], seconds[known], index + 2
+
+    # Rows that repeat an earlier row of their conversation cell by cell. Rows without MessageId and time may be alike
+    # because the same was said twice: they are duplicates if they are rated turns, or stand beside a duplicate.
+    others = [table.cells(column.official) for column in table.columns if column.official != "TaskId"]
+    ratings = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
+    located = np.isfinite(message_id) | np.isfinite(seconds)
+    seen, repeats, certain = set(), [], []
+    for number in np.flatnonzero(_repeated(conversation, message_id)).tolist():  # only these can equal another row
+        row = (conversation[number], *(column[index[number]] for column in others))
+        if row in seen:
+            repeats.append(number)
+            if located[number] or any(not is_blank(column[index[number]]) for column in ratings):
+                certain.append(number)
+        seen.add(row)
+    duplicates = np.zeros(len(index), dtype=bool)
+    duplicates[repeats] = np.isin(conversation[repeats], conversation[certain])
+    report("duplicate-message", "TaskId", duplicates, rows)
+
+    # The position of each message in its conversation: by MessageId where every message has one of its own.
+    missing, single, cells = np.isnan(message_id), np.flatnonzero(~duplicates), table.cells("MessageId")
+    repeated = np.zeros(len(index), dtype=bool)
+    repeated[single] = _repeated(conversation[single], message_id[single]) & ~missing[single]
+
+    def falls(values: np.ndarray) -> np.ndarray:
+        """Whether a number is smaller than that of the message before it in the conversation, duplicates left out."""
+        order, falling = single[np.argsort(conversation[single], kind="stable")], np.zeros(len(values), dtype=bool)
+        falling[order[1:]] = (np.diff(values[order]) < 0) & (np.diff(conversation[order]) == 0)
+        return falling
+
+    unordered, blank = falls(message_id), missing.copy()
+    blank[missing] = [is_blank(cells[number]) for number in index[missing]]
+    report("missing-message-id", "MessageId", blank & ("MessageId" in table.positions), rows)
+    report("repeated-message-id", "MessageId", repeated, rows)
+    report("unordered-message-id", "MessageId", unordered, rows)
+    report("unordered-time", "TimeOffsetSeconds", falls(seconds) & ~unordered, rows)
+    by_row = np.isin(conversation, conversation[missing | repeated])
+    position = _rank(conversation, np.where(by_row, 0, message_id))
+
+    messages: Columns = {
+        "conversation": list(compress(matched, kept)),
+        "position": position,
+        "message_id": message_id,
+        "seconds": seconds,
+        "role": list(compress(roles, kept)),
+        "content": list(compress(as_texts(table.cells("Content")), kept)),
+        "retry": list(compress(table.cells("Retry"), kept)),
+        "comment": list(compress(as_texts(table.cells("Comment")), kept)),
+        "row": rows,
+    }
+    of_turn = conversation[is_turn]
+    turns: Columns = {
+        name: list(map(conversations[name].__getitem__, of_turn.tolist()))
+        for name in ("conversation", "participant", "condition")
+    }
+    turns |= {
+        "turn": _rank(of_turn, position[is_turn]),
+        "position": position[is_turn],
+        "seconds": seconds[is_turn],
+        "row": rows[is_turn],
+        **{name: levels[name][0][index[is_turn]] for name in RATING_NAMES},
+        **{f"{name}_state": levels[name][1][index[is_turn]] for name in RATING_NAMES},
+    }
+    if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
+        diagnostics.add("no-rating", {"sheet": table.sheet.name})
+    speaking = set(messages["conversation"])
+    silent = [name not in speaking for name in conversations["conversation"]]
+    if any(silent):
+        diagnostics.add("no-message", tasks.place("TaskId"), conversations["row"][silent].tolist())
+    return messages, turns
+
+
+def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostics, consequence: str) -> np.ndarray:
+    """A column of plain numbers; other cells are NaN, with a warning."""
+    cells, place = table.cells(official), table.place(official)
+    # Nearly all are numbers already; one by one only what is not.
+    values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
+    values[~(np.isfinite(values) & (values >= lowest))] = np.nan
+    others = np.flatnonzero(np.isnan(values))
+    filled, commas = len(cells) - len(others), []
+    words = {"consequence": consequence, "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else ""}
+    for index in others.tolist():
+        cell = cells[index]
+        if is_blank(cell):
+            continue
+        filled += 1
+        number = as_number(cell, decimal_comma=True)
+        if number is None:
+            diagnostics.add("not-a-number", place, [index + 2], cell, **words)
+        elif number < lowest:
+            diagnostics.add("out-of-range/number", place, [index + 2], cell, lowest=f"{lowest:g}", **words)
+        else:
+            values[index] = number
+            commas += [index + 2] if has_decimal_comma(cell) else []
+    if commas:
+        diagnostics.add("decimal-comma", place, commas)
+    table.notes[official] = {"filled": filled, "read": int(np.isfinite(values).sum())}
+    return values
+
+
+def _rank(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Rank of each value in its conversation, from 1; equal ones by their order."""
+    order = np.lexsort((values, conversation))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = np.diff(conversation[order]) != 0
+    places, rank = np.arange(len(order)), np.empty(len(order), dtype=np.int64)
+    rank[order] = places - np.maximum.accumulate(np.where(first, places, 0)) + 1
+    return rank
+
+
+def _repeated(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Whether a number, or its lack, stands in another message of the conversation, too."""
+    order = np.lexsort((values, conversation))
+    ordered, repeated = values[order], np.zeros(len(order), dtype=bool)
+    alike = (ordered[1:] == ordered[:-1]) | (np.isnan(ordered[1:]) & np.isnan(ordered[:-1]))
+    alike &= np.diff(conversation[order]) == 0
+    repeated[order[1:]] = alike
+    repeated[order[:-1]] |= alike
+    return repeated
+
+
+# --- participants ---
+
+
+def read_participants(
+    sheets: dict[str, Sheet],
+    tables: dict[str, Table | None],
+    conversations: Columns | None,
+    diagnostics: Diagnostics,
+    options: ReadingOptions,
+    *,
+    explained: bool,
+) -> tuple[Columns | None, str | None]:
+    """The sheet with one row per participant, found by its PID column: its columns and its name; None without one.
+
+    ``explained`` says that the other sheets have further rows of names.
+    """
+    candidates, ids_of = [], {}
+    used = {table.sheet.name: official for official, table in tables.items() if table}
+    for sheet in sheets.values():
+        known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
+        if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
+            continue
+        headers = [normalise_name(header) for header in sheet.header]
+        if "pid" in headers:
+            ids = [one for one in as_names(sheet.column(headers.index("pid"))) if one is not None]
+            # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
+            if "taskid" not in headers or len(ids) == len(set(ids)):
+                ids_of[sheet.name] = ids
+        place = {"sheet": sheet.name}
+        original = next((name for name, of in used.items() if _is_copy(sheet, sheets[name], of)), None)
+        if original:
+            diagnostics.add("copied-sheet", place, original=original)
+        elif sheet.name in ids_of:
+            candidates.append(sheet)
+        else:
+            diagnostics.add("unknown-sheet", place)
+    if not candidates:
+        return None, None
+    names = [normalise_name(candidate.name) for candidate in candidates]
+    originals = [
+        one for one, own in zip(candidates, names, strict=True) if not any(n in own and n != own for n in names)
+    ]
+
+    def likely(sheet: Sheet) -> tuple[bool, bool, int]:
+        """The larger, the more likely this is the participants' sheet."""
+        ids, distinct = ids_of[sheet.name], len(set(ids_of[sheet.name]))
+        return "taskid" not in set(map(normalise_name, sheet.header)), len(ids) == distinct, distinct
+
+    chosen = sheet = max(originals or candidates, key=likely)
+    position = list(map(normalise_name, sheet.header)).index("pid")
+    active = set(conversations["participant"]) if conversations else set()
+
+    def explains(row: list) -> bool:
+        """Whether a row of texts is no participant: it has words above columns of numbers."""
+        if as_name(row[position]) in active:
+            return False
+        words = (place for place, cell in enumerate(row) if isinstance(cell, str) and as_number(cell) is None)
+        return explained or any(
+            place != position and not says_nothing(normalise_word(row[place])) and _is_number_below(sheet, place)
+            for place in words
+        )
+
+    if further := further_names(sheet, explains):
+        sheet = without_rows(sheet, further)
+        diagnostics.add("further-header", {"sheet": sheet.name}, [row + 2 for row in further])
+    for candidate in candidates:
+        if candidate is not chosen:
+            diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=sheet.name)
+    report_state(sheet, diagnostics)
+
+    place = place_of(sheet, position)
+    columns: Columns = {"participant": as_names(sheet.column(position))}
+    for index, header in enumerate(sheet.header):
+        if index != position and (header.strip() or any(cell is not None for cell in sheet.column(index))):
+            name = header if header.strip() else f"column {index + 1}"
+            while name in columns or name == "row":
+                name += "'"
+            columns[name] = _characteristic(sheet, index, diagnostics, options)
+    columns["row"] = np.arange(2, len(sheet.rows) + 2)
+    named = np.array([name is not None for name in columns["participant"]], dtype=bool)
+    if lost := [row for row in columns["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]:
+        diagnostics.add("missing-id/participant", place, lost)
+
+    def only(kept: np.ndarray) -> Columns:
+        return {
+            name: list(compress(column, kept)) if isinstance(column, list) else column[kept]
+            for name, column in columns.items()
+        }
+
+    columns = only(named)
+    if conversations is not None:
+        cells = sheet.column(position)
+        report_normalised(cells, as_names(cells), place, diagnostics, tables["Tasks"].cells("PID"))
+        people, rows = columns["participant"], columns["row"].tolist()
+        for index, (own, name) in enumerate(zip(people, match_ids(people, active), strict=True)):
+            if name is not None and name != own:
+                diagnostics.add("respelt-id/participant", place, [rows[index]], own)
+                people[index] = name
+    people = columns["participant"]
+    first = dict(zip(reversed(people), reversed(columns["row"].tolist()), strict=True))
+    repeated = ~np.isin(columns["row"], list(first.values()))
+    if repeated.any():
+        diagnostics.add("duplicate-participant", place, columns["row"][repeated].tolist())
+        columns = only(~repeated)
+    if conversations is not None:
+        idle = [name not in active for name in columns["participant"]]
+        if any(idle):
+            diagnostics.add("participant-without-conversation", place, columns["row"][idle].tolist())
+        unknown = [name not in first for name in conversations["participant"]]
+        if any(unknown):
+            rows, tasks = conversations["row"][unknown].tolist(), tables["Tasks"]
+            diagnostics.add("participant-without-characteristics", tasks.place("PID"), rows, chosen=sheet.name)
+    return columns, sheet.name
+
+
+def _is_copy(sheet: Sheet, original: Sheet, official: str) -> bool:
+    """Whether a sheet has all columns of another, or its name and the columns without which it can't be read."""
+    names, own = (set(map(normalise_name, one.header)) - {""} for one in (original, sheet))
+    keys = set(map(normalise_name, KEY_COLUMNS[official]))
+    called = normalise_name(official) in normalise_name(sheet.name)
+    return bool(names) and keys <= own and (called or (names <= own and len(own) == len(names)))
+
+
+def _is_number_below(sheet: Sheet, place: int) -> bool:
+    """Whether a column holds numbers alone, but for texts in its first rows."""
+    cells = [(row, as_number(cell)) for row, cell in enumerate(sheet.column(place)) if not is_blank(cell)]
+    numbers = sum(number is not None for _, number in cells)
+    return (
+        numbers > 1
+        and all(number is not None or row < numbers for row, number in cells[:4])
+        and all(number is not None for _, number in cells[4:])
     )
 
 
-def _filled(cells: list, blank: object = None) -> int:
-    """Number of cells up to the last that is not blank."""
-    length = len(cells)
-    while length and cells[length - 1] == blank:
-        length -= 1
-    return length
-
-
-def _header_text(cell) -> str:
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
-
-
-def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path) -> None:
-    """Write sheets to an .xlsx file, cell by cell with their types.
-
-    Texts stay texts, also those that begin like a formula; control characters are escaped as the
-    format prescribes; numbers keep every digit. The file's bytes depend on its content only. It
-    appears whole or not at all: it is written beside its place and then moved there.
-
-    What was read by :func:`read_sheets` is written and read again equal. Two kinds of cells
-    come back as what the format makes of them: an int as a float, a moment at midnight as a date.
-
-    Parameters
-    ----------
-    sheets : mapping or sequence of Sheet
-        In the order in which they are to stand. A cell may also be an int, or a NaN,
-        which is written blank.
-    path : path
-        Where the file is to be.
-
-    Raises
-    ------
-    UserError
-        If the format can't hold something without loss, naming it: a text of more than 32,767
-        characters, a character that XML has no place for, an infinite number, an integer
-        beyond the precision of cells, a time finer than a millisecond, a date before 1900, a type
-        that cells do not have, a name that sheets can't have. Or if the file can't be written.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.xlsx"
-    >>> write_sheets([Sheet("Notes", ["text"], [["=1+1"], ["NA"], [None], [3.0]])], path)
-    >>> read_sheets(path)["Notes"].rows
-    [['=1+1'], ['NA'], [None], [3.0]]
-    """
-    path = Path(path)
-    ordered = list(sheets.values() if isinstance(sheets, Mapping) else sheets)
-    _require_names(ordered, path)
-    for sheet in ordered:
-        _require_writable(sheet, path)
-    try:
-        with replacing(path) as part:
-            _write(ordered, part)
-    except Exception as error:
-        # FileCreateError is XlsxWriter's name for an OSError.
-        if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
-            raise
-        raise UserError(not_written(path, error)) from None
-
-
-def _write(sheets: list[Sheet], part: Path) -> None:
-    import xlsxwriter
-
-    # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
-    book = xlsxwriter.Workbook(made, {"constant_memory": True, "tmpdir": str(part.parent)})
-    book.set_properties({"created": _CREATED})
-    formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
-    shown = False
-    for sheet in sheets:
-        page = book.add_worksheet(sheet.name, _exact_worksheet())
-        page.freeze_panes(1, 0)
-        if not sheet.visible:
-            page.hide()
-        elif not shown:
-            page.activate()  # a sheet that is not hidden has to be the active one
-            page.set_first_sheet()
-            shown = True
-        for row, cells in enumerate([sheet.header, *sheet.rows]):
-            for column, cell in enumerate(cells):
-                _write_cell(page, row, column, cell, formats)
-    book.close()
-    part.write_bytes(made.getvalue())
-
-
-class _Exact(float):
-    """A number that is written with every digit; XlsxWriter formats numbers by .16G, which loses one."""
-
-    def __format__(self, spec: str) -> str:
-        return float.__repr__(self)
-
-
-# The look-ahead leaves the closing underscore, which may open the next code: _x0041_x0042_. It may also
-# be that of a control character's code, still to come.
-_CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}[_\x00-\x08\x0B-\x1F])")
-_CONTROL = re.compile(r"[\x00-\x08\x0B-\x1F]")
-
-
-def _escape(text):
-    """Escape control characters as _xHHHH_, and what looks like such an escape."""
-    if not isinstance(text, str):  # XlsxWriter passes numbers of truth values and of its own too
-        return text
-    text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", _CODE.sub("_x005F_", text))
-    # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
-    return f"_x003C_{text[1:]}" if text.startswith("<r>") and text.endswith("</r>") else text
-
-
-def _exact_worksheet() -> type:
-    from xlsxwriter.worksheet import Worksheet
-
-    class ExactWorksheet(Worksheet):
-        """A worksheet that escapes texts so that each comes back as it was.
-
-        XlsxWriter's own escaping overlooks codes that share an underscore.
-        """
-
-        _escape_control_characters = staticmethod(_escape)
-
-    return ExactWorksheet
-
-
-def _is_blank(cell) -> bool:
-    return cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell))
-
-
-def _write_cell(page, row: int, column: int, cell, formats: dict) -> None:
-    if _is_blank(cell):
-        return
-    if isinstance(cell, str):
-        page.write_string(row, column, cell)
-    elif isinstance(cell, bool):
-        page.write_boolean(row, column, cell)
-    elif isinstance(cell, int | float):
-        page.write_number(row, column, _Exact(cell))
-    else:
-        kind = next(kind for kind in formats if isinstance(cell, kind))
-        page.write_datetime(row, column, cell, formats[kind])
-
-
-def _require_names(sheets: list[Sheet], path: Path) -> None:
-    seen: set[str] = set()
-    for sheet in sheets:
-        name = sheet.name
-        problem = None
-        if not 0 < _units(name) <= 31:
-            problem = "a sheet's name has 1 to 31 characters"
-        elif re.search(r"[\[\]:*?/\\\x00-\x1f\ud800-\udfff\ufffe\uffff]|^'|'$", name):
-            problem = r"a sheet's name has none of [ ] : * ? / \, no control character, and no apostrophe at its ends"
-        elif name.casefold() in seen:
-            problem = "two sheets have this name but for case"
-        if problem:
-            raise UserError(f"{path}: sheet {name!r}: {problem}. Nothing was written.")
-        seen.add(name.casefold())
-    if not any(sheet.visible for sheet in sheets):
-        raise UserError(f"{path}: a workbook needs at least one sheet that is not hidden. Nothing was written.")
-
-
-def _require_writable(sheet: Sheet, path: Path) -> None:
-    for row, cells in enumerate([sheet.header, *sheet.rows], 1):
-        for column, cell in enumerate(cells):
-            problem = _unwritable(cell)
-            if row > MOST_ROWS or column >= MOST_COLUMNS:
-                problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
-            if problem:
-                raise UserError(
-                    f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}: {problem}. Nothing was written."
-                )
-
-
-def _unwritable(cell) -> str | None:
-    """Why a cell can't be written without loss; None if it can."""
-    if _is_blank(cell) or isinstance(cell, bool):
-        return None
-    if isinstance(cell, str):
-        if len(cell) > LONGEST_TEXT // 2 and (length := _units(cell)) > LONGEST_TEXT:
-            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}"
-        if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
-            return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
-        return None
-    if isinstance(cell, int):
-        if abs(cell) > 2**1000 or int(float(cell)) != cell:
-            return "an integer with more digits than an .xlsx cell holds; write it as text"
-        return None
-    if isinstance(cell, float):
-        return None if math.isfinite(cell) else "an infinite number; an .xlsx cell can't hold one"
-    if isinstance(cell, tuple(_FORMATS)):
-        return _unwritable_time(cell)
-    return f"a value of type {type(cell).__name__}; cells hold text, numbers, truth values and dates"
-
-
-def _unwritable_time(cell) -> str | None:
-    if getattr(cell, "tzinfo", None) is not None:
-        return "a time with a time zone; an .xlsx cell has none"
-    fine = cell.microseconds if isinstance(cell, datetime.timedelta) else getattr(cell, "microsecond", 0)
-    if fine % 1000:
-        return "a time finer than a millisecond, which an .xlsx cell can't hold exactly"
-    if isinstance(cell, datetime.timedelta):
-        return "a negative duration; an .xlsx cell can't hold one" if cell < datetime.timedelta(0) else None
-    day = cell.date() if isinstance(cell, datetime.datetime) else cell
-    if isinstance(day, datetime.date) and day < _FIRST_DAY:
-        return "a date before 1900; an .xlsx cell can't hold one"
-    return None
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", errors="surrogatepass")) // 2
+def _characteristic(
+    sheet: Sheet, position: int, diagnostics: Diagnostics, options: ReadingOptions
+) -> list | np.ndarray:
+    """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
+    header, place = sheet.header[position], place_of(sheet, position)
+    declared = options.missing_of(header)
+    cells = [None if declared is not None and stands_for(cell, declared) else cell for cell in sheet.column(position)]
+    rows = {"numbers": [], "words": [], "like numbers": []}
+    for index, cell in enumerate(cells):
+        if not is_blank(cell):
+            kind = "numbers" if as_number(cell) is not None else "like numbers" if looks_like_number(cell) else "words"
+            rows[kind].append(index)
+    odd = sorted(rows["words"] + rows["like numbers"])
+    numeric = bool(rows["numbers"]) and all(
+        isinstance(cells[index], str) and says_nothing(normalise_word(cells[index])) for index in odd
+    )
+    if odd and (numeric or len(odd) < len(rows["numbers"])):
+        for index in odd:
+            diagnostics.add("mixed-column/number" if numeric else "mixed-column/text", place, [index + 2], cells[index])
+    elif like := rows["like numbers"]:
+        diagnostics.add("number-as-text", place, [index + 2 for index in like], cells[like[0]])
+    if not numeric:
+        return as_names(cells)
+    numbers = [np.nan if (number := as_number(cell)) is None else as_shown(number) for cell in cells]
+    codes = () if declared is not None else codes_among(set(numbers) - {np.nan}, name=header)
+    for code in codes:
+        found = [index + 2 for index, number in enumerate(numbers) if number == code]
+        diagnostics.add("missing-number", place, found, code, column=header, code=f"{code:g}")
+    return np.array([np.nan if number in codes else number for number in numbers], dtype=float)

@@ -20,47 +20,24 @@ from typing import BinaryIO
 from sense7.errors import UserError
 from sense7.files import one_line, reading, reason
 from sense7.terminal import count_of
-from sense7.workbook.sheets import Sheet
-from sense7.workbook.values import as_text
-
-__all__ = ["ENDINGS", "as_typed", "hash_tables", "read_table", "read_tables", "read_text", "table_files"]
+from sense7.workbook.ids import as_text
+from sense7.workbook.xlsx import Sheet
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
 ENDINGS = (".csv", ".parquet")
-DELIMITERS = ",;\t"
+LONGEST_SHARED = 40
+"""Characters of texts that are likely to recur; what is said in a message is longer."""
 
 _SEPARATOR = re.compile(r'"?sep=(.)"?\1*\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
-
-_SAMPLE = 500
-"""Lines from which the separator is recognized."""
-
-_LONGEST_SHARED = 40
-"""Characters of texts that are likely to recur; what is said in a message is longer."""
 
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 
 def table_files(folder: str | Path) -> list[Path]:
-    """Give the files of a folder that are tables, in the order of their names.
-
-    Parameters
-    ----------
-    folder : path
-        Files that begin with a dot, or don't end in .csv or .parquet, are passed over.
-
-    Returns
-    -------
-    list of Path
-        At least one.
-
-    Raises
-    ------
-    UserError
-        If the folder can't be read or holds no table, or two files hold the same table.
-    """
-    folder = Path(folder)
+    """Give the files of a folder that are tables, in the order of their names; hidden ones are passed over."""
+    folder, seen = Path(folder), {}
     try:
         files = sorted(
             path for path in folder.iterdir() if path.suffix.casefold() in ENDINGS and not path.name.startswith(".")
@@ -72,7 +49,6 @@ def table_files(folder: str | Path) -> list[Path]:
             f"{folder}: this is a folder without a table. Expected Tasks.csv and Messages.csv (or .parquet); "
             "for a workbook, give the path of its .xlsx file."
         )
-    seen: dict[str, Path] = {}
     for path in files:
         if (other := seen.setdefault(path.stem.casefold(), path)) is not path:
             raise UserError(f"{folder}: {other.name} and {path.name} hold the same table. Keep one of them.")
@@ -80,18 +56,7 @@ def table_files(folder: str | Path) -> list[Path]:
 
 
 def hash_tables(folder: str | Path) -> tuple[str, int]:
-    """Give the SHA-256 of a folder's tables, by their names and bytes, and the number of their bytes.
-
-    Parameters
-    ----------
-    folder : path
-        What else lies there doesn't count.
-
-    Raises
-    ------
-    UserError
-        As :func:`table_files`, or if a file can't be read.
-    """
+    """Give the SHA-256 of a folder's tables, by their names and bytes, and the number of their bytes."""
     total, size = hashlib.sha256(), 0
     for path in table_files(folder):
         with reading(path) as stream:
@@ -101,62 +66,68 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
 
 
 def read_tables(folder: str | Path) -> dict[str, Sheet]:
-    """Read every table of a folder as a sheet.
+    """Read every table of a folder: CSV (UTF-8; commas, semicolons or tabs) or parquet; name -> sheet.
 
-    Parameters
-    ----------
-    folder : path
-        Holds Tasks, Messages and any further sheets, as CSV (UTF-8; commas, semicolons or tabs; names of
-        the columns in the first row, or below a line such as ``sep=;``) or parquet.
-
-    Returns
-    -------
-    dict
-        Name of the file without its ending -> :class:`~sense7.workbook.Sheet`. Row ``i`` of the list is row
-        ``i + 2`` of the table, where a text with line breaks is still one row.
-
-    Raises
-    ------
-    UserError
-        If a file is no UTF-8 or no table, or it is parquet and pyarrow is not installed; names file and row, and how
-        to fix it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "Tasks.csv").write_text("PID,TaskId,Model" + chr(10) + "007,12,NA" + chr(10))
-    >>> read_tables(folder)["Tasks"].rows
-    [['007', 12.0, 'NA']]
+    Row ``i`` of a sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
     """
     return {path.stem: read_table(path) for path in table_files(folder)}
 
 
 def read_table(path: Path) -> Sheet:
-    """Read one table, a file that ends in .csv or .parquet, as :func:`read_tables` does."""
-    readers = {".csv": _read_csv, ".parquet": _read_parquet}
-    return _sheet(path.stem, *readers[path.suffix.casefold()](path))
-
-
-def _sheet(name: str, header: list[str], rows: list[list]) -> Sheet:
+    """Read one table, a file that ends in .csv or .parquet."""
+    header, rows = (_read_csv if path.suffix.casefold() == ".csv" else _read_parquet)(path)
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()
-    return Sheet(name, header, rows)
+    return Sheet(path.stem, header, rows)
 
 
-# --- CSV -------------------------------------------------------------------------------
+def read_text(path: Path) -> str:
+    """Read a text file in UTF-8, with or without a byte order mark."""
+    with reading(path) as stream:
+        content = stream.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it again as CSV in UTF-8 "
+            '(in a spreadsheet program: "CSV UTF-8").'
+        ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UserError(
+            f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it again as CSV in UTF-8."
+        )
+    return text
+
+
+def as_typed(text: str) -> str | float | None:
+    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing."""
+    if text and _NUMBER.fullmatch(text):
+        number = float(text)
+        if text in (as_text(number), repr(number)):
+            return number
+    return text or None
+
+
+class _Typed(dict):
+    """A CSV file's cells as a workbook's, equal ones as one object: ids, roles and answers recur in most rows."""
+
+    def __missing__(self, text: str) -> str | float | None:
+        cell = as_typed(text)
+        if len(text) <= LONGEST_SHARED:
+            self[text] = cell
+        return cell
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list]]:
-    typed = _Typed()
-    header: list[str] = []
-    rows: list[list] = []
+    typed, header, rows = _Typed(), [], []
     with reading(path) as stream:
         lines = _lines(path, stream)
-        sample = list(itertools.islice(lines, _SAMPLE))
+        sample = list(itertools.islice(lines, 500))
         if said := sample and _SEPARATOR.fullmatch(sample[0]):
             sample.pop(0)
-        delimiter = said[1] if said else max(DELIMITERS, key=lambda one: _fit(sample, one))  # the first of equal ones
+        delimiter = said[1] if said else max(",;\t", key=lambda one: _fit(sample, one))  # the first of equal ones
         table = csv.reader(itertools.chain(sample, lines), delimiter=delimiter, strict=True)
         try:
             header = _without_blank_end(next(table, []))
@@ -171,8 +142,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
         except csv.Error as error:
             raise UserError(
                 f"{path}: row {len(rows) + 2}, which ends at or before line {table.line_num + bool(said)}: no CSV "
-                f"({one_line(error)}). "
-                'Close every double quote, and write one inside a text twice: "".'
+                f'({one_line(error)}). Close every double quote, and write one inside a text twice: "".'
             ) from None
     if not header:
         raise UserError(f"{path}: row 1 names no column. Write the columns' names there, or remove the file.")
@@ -182,8 +152,7 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
 def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, float, int]:
     """How well lines are a table with a separator: unbroken, with rows as wide as the names or narrower, and wide."""
     table = csv.reader(lines, delimiter=delimiter, strict=True)
-    widths = []
-    whole = True
+    widths, whole = [], True
     try:
         for cells in table:
             widths += [len(cells)] if cells else []
@@ -211,63 +180,11 @@ def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
     read_text(path)  # which says where it is wrong
 
 
-class _Typed(dict):
-    """A CSV file's cells as a workbook's, equal ones as one object: ids, roles and answers recur in most rows."""
-
-    def __missing__(self, text: str) -> str | float | None:
-        cell = as_typed(text)
-        if len(text) <= _LONGEST_SHARED:
-            self[text] = cell
-        return cell
-
-
-def read_text(path: Path) -> str:
-    """Read a text file in UTF-8, with or without a byte order mark.
-
-    Raises
-    ------
-    UserError
-        If it can't be read, or is of another encoding; names line and byte.
-    """
-    with reading(path) as stream:
-        content = stream.read()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it again as CSV in UTF-8 "
-            '(in a spreadsheet program: "CSV UTF-8").'
-        ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(
-            f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it again as CSV in UTF-8."
-        )
-    return text
-
-
 def _without_blank_end(cells: list[str]) -> list[str]:
     length = len(cells)
     while length and not cells[length - 1]:
         length -= 1
     return cells[:length]
-
-
-def as_typed(text: str) -> str | float | None:
-    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing.
-
-    >>> [as_typed(text) for text in ("", "4", "-0.5", "007", "1e3")]
-    [None, 4.0, -0.5, '007', '1e3']
-    """
-    if text and _NUMBER.fullmatch(text):
-        number = float(text)
-        if text in (as_text(number), repr(number)):
-            return number
-    return text or None
-
-
-# --- parquet ---------------------------------------------------------------------------
 
 
 def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
@@ -281,45 +198,39 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
         ) from None
     rows: list[list] = []
     shared: dict[str, str] = {}
+
+    def plain(name: str, row: int, cell):
+        """A cell as a workbook's: texts stay texts (short ones shared), and every number is a float."""
+        match cell:
+            case None | "":
+                return None
+            case str():
+                return shared.setdefault(cell, cell) if len(cell) <= LONGEST_SHARED else cell
+            case bool() | datetime.date() | datetime.time() | datetime.timedelta():
+                return cell
+            case int() | float() | decimal.Decimal():
+                number = float(cell)
+                if math.isnan(number):
+                    return None
+                # An id beyond the precision of cells would come to equal its neighbour.
+                return str(cell) if isinstance(cell, int) and int(number) != cell else number
+        raise UserError(
+            f"{path}: column {name}, row {row}: a value of type {type(cell).__name__}. "
+            "Write text, numbers, truth values or dates."
+        )
+
     with reading(path) as stream:
         try:
             file = parquet.ParquetFile(stream)
             # pandas writes its index along, which is no column of the table.
-            names = {
-                position: name
-                for position, name in enumerate(file.schema_arrow.names)
-                if not re.fullmatch(r"__index_level_\d+__", name)
-            }
+            index = re.compile(r"__index_level_\d+__")
+            names = {place: name for place, name in enumerate(file.schema_arrow.names) if not index.fullmatch(name)}
             for batch in file.iter_batches():
                 columns = [
-                    [
-                        _plain(path, name, row, cell, shared)
-                        for row, cell in enumerate(batch.column(place).to_pylist(), len(rows) + 2)
-                    ]
+                    [plain(name, row, cell) for row, cell in enumerate(batch.column(place).to_pylist(), len(rows) + 2)]
                     for place, name in names.items()
                 ]
                 rows += map(list, zip(*columns, strict=True))
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it again.") from None
     return list(names.values()), rows
-
-
-def _plain(path: Path, name: str, row: int, cell, shared: dict[str, str]):
-    """A parquet file's cell as a workbook's: texts stay texts (short ones shared), and every number is a float."""
-    match cell:
-        case None | "":
-            return None
-        case str():
-            return shared.setdefault(cell, cell) if len(cell) <= _LONGEST_SHARED else cell
-        case bool() | datetime.date() | datetime.time() | datetime.timedelta():
-            return cell
-        case int() | float() | decimal.Decimal():
-            number = float(cell)
-            if math.isnan(number):
-                return None
-            # An id beyond the precision of cells would come to equal its neighbour.
-            return str(cell) if isinstance(cell, int) and int(number) != cell else number
-    raise UserError(
-        f"{path}: column {name}, row {row}: a value of type {type(cell).__name__}. "
-        "Write text, numbers, truth values or dates."
-    )

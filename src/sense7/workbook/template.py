@@ -8,8 +8,6 @@ from sense7.errors import UserError
 from sense7.files import not_written, replacing
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
 
-__all__ = ["PARTICIPANT_COLUMNS", "explain", "write_template"]
-
 PARTICIPANT_COLUMNS = {
     "PID": "The participant, spelt as in the sheet Tasks; one row each. Needed.",
     "Age": "An example of a characteristic: a number. Rename or remove it; add columns of your own.",
@@ -17,7 +15,7 @@ PARTICIPANT_COLUMNS = {
 }
 """Columns of the sheet Participants, with what they mean. The format prescribes none but PID."""
 
-_MEANINGS = {
+MEANINGS = {
     "PID": "The participant: any name that identifies one person, and tells nothing about them. Needed.",
     "Model": "The condition: which assistant answered. Conditions are compared by these names.",
     "TaskId": "The conversation. Needed; in Tasks each stands once, in Messages in every row of it.",
@@ -36,73 +34,28 @@ _MEANINGS = {
     "EmpathyOverall": "How empathic the assistant's message was, all in all.",
     "Comment": "The participant's own words on the assistant's message. May stay blank.",
 }
-_CREATED = datetime.datetime(2025, 9, 19)  # any fixed date: the same template is the same bytes
-_LAST_ROW = 20_000
-"""Rows for which answers can be chosen from a list; further ones can be filled all the same."""
+"""Column -> what it means; those of dimensions are explained by their definitions."""
 
 
 def explain(column: Column) -> str:
-    """Say what a column of the format means, and which answers it takes.
-
-    Examples
-    --------
-    >>> from sense7.taxonomy import TASK_COLUMNS
-    >>> print(explain(TASK_COLUMNS[5]))
-    Before the conversation: how much empathy the participant wishes for.
-    1 = minimal, 2 = moderate, 3 = high. Numbers or words; blank: no answer.
-    """
-    meaning = _MEANINGS.get(column.official) or _about_dimension(column)
+    """Say what a column of the format means, and which answers it takes."""
+    meaning = MEANINGS.get(column.official)
+    if meaning is None:
+        dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
+        when = "After the conversation" if column.name.startswith("post_") else "In this message"
+        meaning = f"{dimension.title}. {when}: the assistant {dimension.definition}."
     if column.scale is None:
         return meaning
-    levels = ", ".join(f"{level} = {word}" for level, word in enumerate(_words(column), 1))
-    unknown = "unknown: asked, but not rated; " if column.scale is TURN_RATING else ""
-    blank = "blank: not asked" if column.scale is TURN_RATING else "blank: no answer"
-    return f"{meaning}\n{levels}. Numbers or words; {unknown}{blank}."
-
-
-def _about_dimension(column: Column) -> str:
-    dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
-    when = "After the conversation" if column.name.startswith("post_") else "In this message"
-    return f"{dimension.title}. {when}: the assistant {dimension.definition}."
-
-
-def _words(column: Column) -> list[str]:
-    """The usual word of each level, lowest first."""
-    return [synonyms[0] for synonyms in column.scale.vocabularies[0]]
-
-
-def _choices(column: Column) -> list[str]:
-    """What a cell of the column may be chosen from; nothing where it takes any text."""
-    if column.name == "role":
-        return ["user", "assistant", "error"]
-    if column.scale is None:
-        return []
-    return [word.capitalize() for word in _words(column)] + (["Unknown"] if column.scale is TURN_RATING else [])
+    levels = ", ".join(f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1))
+    blank = "unknown: asked, but not rated; blank: not asked" if column.scale is TURN_RATING else "blank: no answer"
+    return f"{meaning}\n{levels}. Numbers or words; {blank}."
 
 
 def write_template(path: str | Path, *, replace: bool = False) -> Path:
-    """Write an empty workbook with the sheets Tasks, Messages and Participants.
+    """Write an empty workbook with the sheets Tasks, Messages and Participants; equal calls give equal bytes.
 
-    Each header cell has a note that says what the column means and which answers it takes; cells of
-    answer scales have a list to choose from, which lets other entries through, as the reader knows
-    numbers and further words too. Equal calls give equal bytes.
-
-    Parameters
-    ----------
-    path : path
-        Where the .xlsx file is to be.
-    replace : bool
-        Whether a file that is there may be replaced.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    UserError
-        If there is a file already, its name doesn't end in .xlsx, or it can't be written.
+    Each header cell has a note that says what the column means and which answers it takes; cells of answer scales have
+    a list to choose from, which lets other entries through, as the reader knows numbers and further words too.
     """
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
@@ -127,38 +80,33 @@ def _write(part: Path) -> None:
 
     made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
     book = xlsxwriter.Workbook(made)
-    book.set_properties({"created": _CREATED})
+    book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date
     bold = book.add_format({"bold": True, "bottom": 1})
-    for sheet, columns in CORE_COLUMNS.items():
+    notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
+    for sheet, meanings in (notes | {"Participants": PARTICIPANT_COLUMNS}).items():
         page = book.add_worksheet(sheet)
-        for position, column in enumerate(columns):
-            _write_header(page, position, column.official, explain(column), bold)
-            if choices := _choices(column):
-                page.data_validation(1, position, _LAST_ROW, position, _validation(column, choices))
+        for position, (name, note) in enumerate(meanings.items()):
+            page.write_string(0, position, name, bold)
+            page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
+            page.set_column(position, position, max(12, len(name) + 2))
+        for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
+            scale, choices = column.scale, ["user", "assistant", "error"]
+            if scale is not None:
+                choices = [words[0].capitalize() for words in scale.vocabularies[0]]
+                choices += ["Unknown"] if scale is TURN_RATING else []
+            elif column.name != "role":
+                continue
+            validation = {
+                "validate": "list",
+                "source": choices,
+                # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
+                "error_type": "warning" if scale else "stop",
+                "error_title": "Not on the list",
+                "error_message": f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
+                if scale
+                else f"Write exactly one of: {', '.join(choices)}.",
+            }
+            page.data_validation(1, position, 20_000, position, validation)  # further rows can be filled all the same
         page.freeze_panes(1, 0)
-    page = book.add_worksheet("Participants")
-    for position, (name, meaning) in enumerate(PARTICIPANT_COLUMNS.items()):
-        _write_header(page, position, name, meaning, bold)
-    page.freeze_panes(1, 0)
     book.close()
     part.write_bytes(made.getvalue())
-
-
-def _write_header(page, position: int, name: str, note: str, style) -> None:
-    page.write_string(0, position, name, style)
-    page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
-    page.set_column(position, position, max(12, len(name) + 2))
-
-
-def _validation(column: Column, choices: list[str]) -> dict:
-    known = column.scale is not None
-    return {
-        "validate": "list",
-        "source": choices,
-        # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
-        "error_type": "warning" if known else "stop",
-        "error_title": "Not on the list",
-        "error_message": f"Numbers from 1 to {column.scale.size} are read too. Keep this entry?"
-        if known
-        else f"Write exactly one of: {', '.join(choices)}.",
-    }

@@ -14,7 +14,7 @@ from sense7.judge.asking.prompt import REQUEST, Prompt
 from sense7.judge.asking.questions import questions_for, request_body
 from sense7.judge.predictions import read_predictions
 from sense7.workbook import write_sheets
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 SHA = "0123456789abcdef" * 4
 

@@ -20,7 +20,7 @@ from sense7.judge.evaluate import evaluate
 from sense7.judge.predictions import counted_scores
 from sense7.judge.reply import NOT_ASKED
 from sense7.workbook import write_sheets
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 

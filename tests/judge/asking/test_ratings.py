@@ -32,7 +32,7 @@ from sense7.judge.scoring.metrics import label_metrics
 from sense7.judge.scoring.rating_metrics import applicability, by_rating
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 

@@ -42,7 +42,7 @@ from sense7.judge.chat import chats
 from sense7.judge.predictions import COLUMNS, read_predictions
 from sense7.judge.scoring.metrics import run_metrics
 from sense7.workbook import write_sheets
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 

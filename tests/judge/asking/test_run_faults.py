@@ -21,7 +21,7 @@ from sense7.judge.asking.plan import plan_session
 from sense7.judge.asking.prompt import Prompt
 from sense7.judge.asking.run import carry_out
 from sense7.judge.predictions import read_predictions
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 

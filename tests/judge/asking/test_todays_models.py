@@ -22,7 +22,7 @@ from sense7.judge.asking.prompt import REQUEST, Prompt
 from sense7.judge.asking.run import carry_out
 from sense7.judge.predictions import counted_scores, read_predictions
 from sense7.workbook import write_sheets
-from sense7.workbook.reader import parse_sheets
+from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 

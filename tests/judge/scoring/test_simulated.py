@@ -25,7 +25,7 @@ from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.simulate.judge_truth import judge_record
 from sense7.workbook import parse_sheets
-from sense7.workbook.sheets import read_sheets
+from sense7.workbook.xlsx import read_sheets
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "data"

@@ -19,7 +19,7 @@ from sense7.judge.asking.session import Session, Tally
 from sense7.judge.predictions import write_predictions
 from sense7.judge.ratings import ratings_sheet
 from sense7.terminal import count_of
-from sense7.workbook.sheets import Sheet
+from sense7.workbook.xlsx import Sheet
 
 __all__ = ["Outcome", "carry_out"]
 

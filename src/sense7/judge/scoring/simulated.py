@@ -28,7 +28,7 @@ from sense7.loading import synthetic_marks
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.workbook import parse_sheets
-from sense7.workbook.sheets import Sheet, read_sheets
+from sense7.workbook.xlsx import Sheet, read_sheets
 
 __all__ = ["is_planted", "require_own_folder", "simulated_files", "simulated_folder", "write_simulated"]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
 from sense7.simulate.parameters import Parameters
-from sense7.workbook.conditions import find_prompted
+from sense7.workbook.sheets import find_prompted
 
 __all__ = ["compared_pairs", "details_of_conversations", "prompted", "values_of_conversations"]
 

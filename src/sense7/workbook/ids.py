@@ -1,0 +1,273 @@
+"""Cells of any type as texts, names and numbers; ids that are spelt in several ways, or rounded by a spreadsheet."""
+
+import contextlib
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from operator import eq
+from typing import TYPE_CHECKING
+
+from sense7.terminal import count_of
+
+if TYPE_CHECKING:
+    from sense7.workbook.diagnostics import Diagnostics
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters that Unicode calls default ignorable: zero-width, bidirectional and the like."""
+
+_LOOK_ALIKES = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
+    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
+    "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5\u0131\u0261",
+    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXaivopuig",
+)
+"""Cyrillic and Greek letters, and two rare Latin ones, that look like a common Latin letter in most fonts.
+
+Single letters of confusables.txt of Unicode Technical Standard 39.
+"""
+
+_LIKE_NUMBER = re.compile(
+    r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
+    r"[(+\u2212-]?\d[\d.,'\u2019\s]*\)?\s*(?:%|[^\w\s.,:;/+-]|[^\W\d_]{1,7}\.?)?",
+    re.DOTALL,
+)
+"""A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
+_AGE = re.compile(r"^age|age$|[^a-z]age|alter\b|edad|\u00e2ge|idade|\u5e74\u9f62|\u5e74\u9f84", re.IGNORECASE)
+
+_POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
+CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
+"""Numbers that survey programs write for a missing answer."""
+
+
+def is_blank(cell) -> bool:
+    """Whether a cell holds nothing, or nothing but space."""
+    return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def as_text(cell) -> str | None:
+    """A cell as text, unchanged if it is text; only a blank cell is None."""
+    if cell is None or isinstance(cell, str):
+        return cell
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
+def as_texts(cells: Sequence) -> list[str | None]:
+    """Each cell of a column by :func:`as_text`."""
+    return list(cells) if set(map(type, cells)) <= {str, type(None)} else list(map(as_text, cells))
+
+
+def as_name(cell) -> str | None:
+    """A cell as a name or id in form NFC, invisible characters and doubled space left out: 12.0 and "12 " are 12."""
+    text = as_text(as_shown(cell) if isinstance(cell, float) and not cell.is_integer() else cell)
+    if text is None:
+        return None
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip() or None
+    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split()) or None
+
+
+def as_names(cells: Sequence) -> list[str | None]:
+    """Each cell of a column by :func:`as_name`."""
+    keys = distinct_keys(cells)
+    names = {key: as_name(key if keys is cells else key[1]) for key in dict.fromkeys(keys)}
+    return list(map(names.__getitem__, keys))
+
+
+def distinct_keys(cells: Sequence) -> Sequence:
+    """Keys under which a mapping tells the cells of a column apart: with their types where 1 could be True."""
+    types = set(map(type, cells)) - {str, type(None)}
+    return cells if len(types) < 2 else list(zip(map(type, cells), cells, strict=True))
+
+
+def as_number(cell, *, decimal_comma: bool = False) -> float | None:
+    """A cell as a number, None if it holds none; "1,000" is none, since it may be a thousand or one."""
+    if isinstance(cell, bool):
+        return None
+    if decimal_comma and has_decimal_comma(cell):
+        cell = cell.replace(",", ".")
+    if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
+        with contextlib.suppress(ValueError, OverflowError):
+            return value if math.isfinite(value := float(cell)) else None
+    return None
+
+
+def as_shown(number: float) -> float:
+    """A number as spreadsheets show it, by its first 15 digits: 2.9999999999999996 is 3."""
+    return float(f"{number:.15g}")
+
+
+def has_decimal_comma(cell) -> bool:
+    """Whether a cell is a text with one comma between digits that can't separate thousands."""
+    return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
+
+
+def looks_like_number(cell) -> bool:
+    """Whether a text is a number in a form that is not read as one."""
+    return isinstance(cell, str) and bool(_LIKE_NUMBER.fullmatch(cell.strip())) and as_number(cell) is None
+
+
+def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list[float]:
+    """Numbers that probably stand for a missing answer: known codes, apart from all others, which lie close together.
+
+    ``numbers`` are the distinct ones of columns on a scale from 1 to ``size`` (0: no scale), ``name`` that of a column.
+    """
+    distinct = set(numbers)
+    candidates = {number for number in distinct & CODES if not 1 <= number <= size}
+    rest = sorted(distinct - candidates)
+    low, high = min([1, *rest] if size else rest, default=0), max([size, *rest], default=0)
+    above, below = sorted(n for n in candidates if n > high), sorted(n for n in candidates if n < low)
+    steps = all(after - before == 1 for before, after in pairwise(rest))
+    if size and (steps or (low == 1 and high == size)):
+        small = 8 if rest and (steps or len(rest) >= size - 1) else 66
+        small = 7 if small == 8 and len(rest) >= min(3, size - 1) else small
+        while above and above[0] <= high + 1:  # the scale goes on
+            high = above.pop(0)
+        above = [number for number in above if number >= small]
+    elif len(rest) > 1:
+        gap = (high - low) / (4 if _AGE.search(name) else 2)  # people don't come in all ages
+        above = [number for number in above if number > high + gap and (number > 10 or (steps and number >= high + 3))]
+        above = [number for number in above if number >= 8]
+    else:
+        return []
+    scale, end = [], low - 1
+    while below and below[-1] >= -9 and below[-1] >= end - 1:
+        end = below.pop()
+        scale.append(end)
+    if not size and not all(float(number).is_integer() for number in rest):
+        scale, below = [], [number for number in below if number < -9]
+    elif rest and scale and -end >= rest[-1] / 2:  # such as from -3 to 3
+        scale = []
+    codes = (sorted(below + scale) if low >= 0 else []) + above
+    return codes if len(codes) < 6 else []  # no survey program writes more into one column
+
+
+def rows_of(names: Iterable, rows: Iterable[int]) -> dict[str, list[int]]:
+    """The rows in which each name stands: names in the order of their first rows."""
+    rows_by_value: dict[str, list[int]] = defaultdict(list)
+    for name, row in zip(names, rows, strict=True):
+        rows_by_value[name].append(row)
+    return dict(rows_by_value)
+
+
+def _in_latin(text: str) -> str:
+    """A text with the Latin letters that it looks like, accents kept."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).translate(_LOOK_ALIKES))
+
+
+def _loose_forms(identifier: str) -> set[str]:
+    """What is left of an id without case, braces and the forms of a number; and that in Latin letters.
+
+    Two forms, since letters that look alike do not do so in both cases.
+    """
+    forms = {identifier} if identifier.isascii() else {unicodedata.normalize("NFKC", identifier), _in_latin(identifier)}
+    bare = {form.strip("{}").casefold() for form in forms}
+    # Not by int(), which refuses very long numbers.
+    return {form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form for form in bare}
+
+
+def group_spellings(known: Iterable[str]) -> list[list[str]]:
+    """Names that differ only in case, braces, leading zeros or look-alike characters: groups of two or more."""
+    group_of: dict[str, list[str]] = {}
+    forms_of: dict[int, list[str]] = {}
+    for name in dict.fromkeys(known):
+        forms = _loose_forms(name)
+        met = {id(group): group for form in forms if (group := group_of.get(form)) is not None}
+        joined = [member for group in met.values() for member in group] + [name]
+        reached = [form for number in met for form in forms_of.pop(number)] + list(forms)
+        forms_of[id(joined)] = reached
+        group_of |= dict.fromkeys(reached, joined)
+    return [group for group in {id(group): group for group in group_of.values()}.values() if len(group) > 1]
+
+
+def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
+    """Each id as ``known`` spells it: the same, or the only one alike; None if there is none."""
+    distinct = set(identifiers) - {None}
+    resolved: dict[str | None, str | None] = {None: None} | {name: name for name in distinct & known}
+    if unknown := distinct - known:
+        spellings: dict[str, set[str]] = defaultdict(set)
+        for name in known:
+            for form in _loose_forms(name):
+                spellings[form].add(name)
+        for name in unknown:
+            alike = set().union(*(spellings.get(form, ()) for form in _loose_forms(name)))
+            resolved[name] = next(iter(alike)) if len(alike) == 1 else None
+    return [resolved[identifier] for identifier in identifiers]
+
+
+def report_normalised(
+    cells: Sequence, names: list[str | None], place: Mapping, diagnostics: "Diagnostics", elsewhere: Sequence = ()
+) -> None:
+    """Report names of a column that a spreadsheet has rounded, or that became one by ``as_name``.
+
+    ``elsewhere`` are cells in which the same names are defined, such as those of Tasks.
+    """
+    shortened, long, rounded = set(), set(), set()
+    for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
+        if match := _SCIENTIFIC.fullmatch(name):
+            shortened |= {name} if len(match[1] or "") < int(match[2]) >= 11 else set()
+        elif len(name) > 11 and name.isascii() and name.isdigit():
+            long.add(name)
+            kept = len(name.rstrip("0"))
+            rounded |= {name} if kept <= 6 or kept <= 15 < len(name) else set()
+    inexact = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, float) and abs(cell) > 2**53}
+    rounded = (rounded if rounded == long else set()) | inexact
+    for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
+        if wrong:
+            rows = [row for row, name in enumerate(names, 2) if name in wrong]
+            diagnostics.add(entry, place, rows, next(name for name in names if name in wrong))
+    defined = as_names(elsewhere)
+    if all(map(eq, elsewhere, defined)) and all(map(eq, cells, names)):
+        return
+    own = list(zip(cells, names, strict=True))
+    both = [*zip(elsewhere, defined, strict=True), *own]
+    normalised = {name for cell, name in both if isinstance(cell, str) and cell != name} - {None}
+    first: dict[str, str] = {}
+    for cell, name in both:
+        if name in normalised:
+            first.setdefault(name, as_text(cell))
+    # The rows are those whose spelling is not the first one.
+    other = {row: name for row, (cell, name) in enumerate(own, 2) if name in first and as_text(cell) != first[name]}
+    if other:
+        distinct = list(dict.fromkeys(other.values()))
+        shown, more = ", ".join(distinct[:3]), f" and {len(distinct) - 3:,} more" if len(distinct) > 3 else ""
+        diagnostics.add("normalised-name", place, list(other), shown + more)
+
+
+def report_similar(
+    names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics: "Diagnostics"
+) -> None:
+    """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
+
+    They stay apart, since one may mean several; one diagnostic for each group of them, or one for more than ten.
+    """
+    counts = Counter(name for name in names if name is not None)
+    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts)]
+    rows_by_name = rows_of(names, rows) if groups else {}
+
+    def described(group: list[str]) -> str:
+        said = []
+        for name in group:
+            strange = [
+                f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
+                for character in dict.fromkeys(name)
+                if _in_latin(character) != character and not all(character in other for other in group)
+            ]
+            holds = f", with {', '.join(strange[:3])}" if strange else ""
+            said.append(f"{name!r} ({count_of(counts[name], 'row')}{holds})")
+        return ", ".join(said)
+
+    for some in [groups] if len(groups) > 10 else [[group] for group in groups]:
+        more = f"; and {count_of(len(some) - 3, 'further group')} of names" if len(some) > 3 else ""
+        found = sorted(row for group in some for name in group for row in rows_by_name[name])
+        diagnostics.add("similar", place, found, noun=noun, groups="; ".join(map(described, some[:3])) + more)
