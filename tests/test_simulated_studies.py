@@ -61,7 +61,7 @@ def test_the_code_still_gives_the_first_study(stored, evidence, claims, notebook
     # What only some studies have is a topic's share or rating.
     of = {key: value["notebook"] for key, value in stored["implied"]["values"].items()}
     first = stored["implied"]["first_study"]
-    wanted = {key: value for key, value in first.items() if of.get(key, "14-words") not in left_out}
+    wanted = {key: value for key, value in first.items() if key in numbers or of.get(key) not in {None, *left_out}}
     assert len(wanted) >= (300 if left_out else 400)
     assert numbers == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
@@ -86,11 +86,16 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(stored, 
     """A count that a true rate of the level would exceed in one run of a hundred only."""
     rates = stored["claims_power"]["claims"]
     for claim in claims:
-        if claim.no_effect:
+        if claim.no_effect and claim.id in rates:
             without = rates[claim.id]["null"]
             assert rates[claim.id]["null_parameters"] == evidence.in_words(claim.no_effect), claim.id
             assert without["studies"] >= 0.9 * evidence.STUDIES, claim.id
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
+
+
+@pytest.mark.xfail(strict=True, reason="the three claims on the nearest rival wait for the next make simulated-studies")
+def test_every_rule_has_its_rates(stored, claims):
+    assert {claim.id for claim in claims if claim.no_effect} == stored["claims_power"]["claims"].keys()
 
 
 def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(evidence, notebooks):
@@ -145,7 +150,7 @@ def test_independent_code_and_the_companions_statistics_mean_the_same(stored):
     """What plain code finds in very large studies, and the companion's own means over studies of the release's size.
 
     They may differ by the Monte Carlo errors of both and by what a small study adds: ordered eigenvalues are spread by
-    chance, so that these differ by more.
+    chance, and the nearest of several rivals is nearer by chance, so that these differ by more.
     """
     truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))["planted"]
     implied = {entry["key"]: entry for entry in truth if entry["kind"] == "implied"}
@@ -158,4 +163,4 @@ def test_independent_code_and_the_companions_statistics_mean_the_same(stored):
     assert len(distances) > 250
     assert sum(distance > 1.96 for distance in distances.values()) <= 0.05 * len(distances)
     far = {key for key, distance in distances.items() if distance > 4}
-    assert far <= {f"eigenvalue_turn_{number}" for number in range(1, 8)}
+    assert far <= {"kappa_difference_nearest", *(f"eigenvalue_turn_{number}" for number in range(1, 8))}

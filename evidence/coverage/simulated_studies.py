@@ -78,8 +78,8 @@ def known_notebooks() -> dict[str, TextNotebook]:
 
 
 def reads_a_workbook(notebook: TextNotebook) -> bool:
-    """Whether a notebook computes its values from the workbook of an edition, not from stored or released results."""
-    return "data" in notebook.defaults and not notebook.released and set(notebook.stored) <= {"data/claims.yml"}
+    """Whether a notebook computes values from the workbook of an edition, not from stored or released results alone."""
+    return "data" in notebook.defaults and set(notebook.stored) <= {"data/claims.yml"}
 
 
 def in_order(names: Iterable[str], known: Mapping[str, TextNotebook]) -> tuple[str, ...]:

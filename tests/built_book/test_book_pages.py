@@ -217,7 +217,8 @@ def test_the_code_of_a_section_is_one_fold_at_its_end(edition):
         assert folds, name
         for section in article.find_all("section"):
             assert len([part for part in section.find_all("details", recursive=False) if part in folds]) <= 1, name
-        assert not article.select(".cell_input:not(details.sense7-code .cell_input)"), f"{name}: code outside of a fold"
+        outside = article.select(".cell:not(.tag_by-hand) .cell_input:not(details.sense7-code .cell_input)")
+        assert not outside, f"{name}: code outside of a fold"
         assert "import sense7" not in text(article), f"{name}: a set-up cell is shown"
 
 
@@ -240,7 +241,7 @@ def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
         source = (ROOT / f"{name}.md").read_text("utf-8")
         drawn = source.count("s7.figures.") + source.count("{specifications}")
         drawn -= source.count("s7.figures.Download(") + source.count("s7.figures.specification_table(")
-        assert len(figures) == drawn or page.select(".cell_output p > em, .sense7-picture em"), f"{name} lacks a figure"
+        assert len(figures) >= drawn or page.select(".cell_output p > em, .sense7-picture em"), f"{name} lacks a figure"
         for figure in figures:
             wide, *narrow = figure.select("[role=img]")
             assert len(wide["aria-label"]) > 20

@@ -20,6 +20,7 @@ from sense7.simulate import Parameters, draw
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
+from simulate.test_simulate_implied import study_of
 
 CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
@@ -529,7 +530,7 @@ NO_CONTEXT = {
 @pytest.mark.parametrize(
     ("without", "individual", "context"), [({}, True, True), (PEOPLE_ALIKE, False, True), (NO_CONTEXT, True, False)]
 )
-def test_the_rules_of_both_claims_fail_where_there_is_no_effect(study_of, without, individual, context):
+def test_the_rules_of_both_claims_fail_where_there_is_no_effect(without, individual, context):
     """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
     passed = []
     for seed in range(3):

@@ -423,7 +423,7 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     Parameters
     ----------
     quantities : sequence of Quantity
-        From :func:`lengths`, :func:`times` or :func:`answers`.
+        From :func:`lengths`, times or :func:`answers`.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals.
 

@@ -127,7 +127,8 @@ def _card(row: Mapping) -> list[nodes.Node]:
         f"Published: \N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK} (grade {claim['grade']})."
     )
     value = nodes.strong(text=format_value(computed) if computed else "-")
-    lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(".")]]
+    n = f" (n = {computed['n']:,})." if computed and computed["n"] else "."
+    lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(n)]]
     if other:
         outcome = {True: "passed", False: "not passed", None: "can't be decided"}[other["passed"]]
         study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
