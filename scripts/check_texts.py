@@ -77,7 +77,6 @@ ALLOWED = {
     r"\barXiv[: ]\d{4}\.\d{4,5}\b": "the identifier of a paper",
     r"\bPython 3\.\d+": "a version that is needed",
     r"\bSHA-256\b": "the name of an algorithm",
-    r"(?:, |\()(?:19|20)\d\d(?=[,;)])": "the year of a citation",
     r"\([0-9]\)": "the number of an anchor of a scale, as in very poor (1)",
     r"\b(?:from|levels?|scale|number) [0-9](?: [a-z ]{1,20})?(?: to | and |-)[0-9]\b|, [0-9] to [0-9]\b": "a scale",
     r"\bnumbers from -?\d+ to \d+\b": "the ends of an answer scale",

@@ -20,7 +20,6 @@ TYPED = [
 NO_STATISTIC = [
     *("SENSE-7 is a taxonomy of seven observable dimensions.", "See arXiv 2509.16437.", "Python 3.11 or later."),
     *(
-        "(Suh and others, 2025)",
         "On the scale from very poor (1) to very good (5).",
         "levels 1 very poor to 5 very good",
     ),

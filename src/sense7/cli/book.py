@@ -69,7 +69,8 @@ def build(
         from sense7.book.inputs import read_config
         from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
 
-        derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
+        copies = (find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
+        derive_copies(*copies, write=False)  # refuses an edit that would be lost
     with JupyterBook() as program:  # which imports what it needs while this process does the same
         observed = manifest.observe(command)
         from sense7.book.build import BuildError, build_edition
@@ -99,6 +100,8 @@ def build(
                 )
         except BuildError as error:
             fail(str(error), 1)
+    if project.is_checkout:
+        derive_copies(*copies)
     nothing = [] if quiet or built.changed else [("stderr", manifest.NOTHING_CHANGED)]
     for stream, text in [*nothing, *manifest.lines_of(built.folder)]:
         print(text, file=getattr(sys, stream))

@@ -215,7 +215,7 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
 
     A turn counts if it has at least five ratings. With :math:`s_p` the share of participant p's turns that have one
     level, alpha is that of the participants with :math:`s_p \le Q_{3/4}(s)`: at most a quarter is left out, the same
-    in all resamples. To leave out the turns themselves would lower alpha whatever the cause: in these, ratings agree.
+    in all resamples. To leave out the turns themselves would lower alpha for any cause, since in these, ratings agree.
 
     Examples
     --------
