@@ -52,8 +52,7 @@ def ask(address: str, calls: int) -> None:
     """Ask about each conversation once, with the same request; print how many scores came."""
     from openai import OpenAI
 
-    from sense7.judge.asking.prompt import Prompt
-    from sense7.judge.chat import chats
+    from sense7.judge.requests import Prompt, chats
     from sense7.loading import load
 
     prompts = [Prompt.bundled().text.replace("{chat}", chat) for chat in list(chats(load("synthetic")))[:calls]]

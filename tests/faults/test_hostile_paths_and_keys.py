@@ -16,7 +16,7 @@ from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import plan
 from sense7.book.rerun import rerun
 from sense7.errors import UserError
-from sense7.judge.asking.endpoint import KEYS, Endpoint, without_keys
+from sense7.judge.endpoint import KEYS, Endpoint, without_keys
 from sense7.record import Recorder
 
 KEY = "sk-hostile-0123456789abcdef"

@@ -8,7 +8,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.calibration import reliability_diagram
-from sense7.judge.scoring.metrics import calibration
+from sense7.judge.metrics import calibration
 from sense7.tables import Sentence
 
 

@@ -24,7 +24,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.measures import turn_ratings
 from sense7.findings.robustness.headlines import IN_STUDIES, multiverse
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.judge.asking.few_shot import ORDERS, chosen_examples
+from sense7.judge.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
 from sense7.workbook.sheets import read_sheets
 
@@ -35,7 +35,7 @@ GIVEN = ({"study"}, {"study", "bootstrap"})
 """Arguments without a default of the functions that are tested."""
 
 
-OF_RELEASED_RATINGS = ("sense7.findings.elsewhere", "sense7.judge.scoring.three_judges")
+OF_RELEASED_RATINGS = ("sense7.findings.elsewhere", "sense7.judge.three_judges")
 """Modules whose functions take studies of one corpus only."""
 
 SPECIFIED = {"participants_share", "context_explains", "continuity_fails"}

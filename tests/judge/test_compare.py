@@ -12,10 +12,10 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.multiplicity import holm
-from sense7.judge.compare import Price, compare
-from sense7.judge.predictions import prediction_path, write_predictions
-from sense7.judge.scoring.comparison import compare_judges
-from sense7.judge.scoring.metrics import METRICS, label_metrics
+from sense7.judge.comparison import compare_judges
+from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.metrics import METRICS, label_metrics
+from sense7.judge.report import Price, compare
 
 
 def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):

@@ -121,7 +121,7 @@ def quadratic_kappa(
     Notes
     -----
     Checked against sklearn.metrics.cohen_kappa_score(weights="quadratic") to 1e-12, and by ``"occurring"`` against
-    values that Kumar and others (2025) published, see :mod:`sense7.judge.scoring.three_judges`.
+    values that Kumar and others (2025) published, see :mod:`sense7.judge.three_judges`.
 
     Examples
     --------
