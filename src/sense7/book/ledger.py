@@ -6,9 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sense7.book.editions import edition_folder
-from sense7.book.execute import BuildError
 from sense7.book.manifest import require_whole
-from sense7.book.plan import Job, released_only
+from sense7.book.plan import CLAIMS, BuildError, Job, released_only
 from sense7.claims import Claim, Row, load_claims, make_ledger
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
@@ -21,8 +20,6 @@ from sense7.study import Study
 from sense7.terminal import did_you_mean
 
 __all__ = ["CLAIMS", "read_ledger", "read_truth", "write_ledger"]
-
-CLAIMS = "data/claims.yml"
 
 
 def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:

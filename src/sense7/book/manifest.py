@@ -24,6 +24,8 @@ from sense7.record import MANIFEST
 from sense7.terminal import count_of, plain_lines
 
 __all__ = [
+    "NOTHING_CHANGED",
+    "UNFINISHED",
     "damage",
     "environment_of",
     "installed_otherwise",
@@ -43,7 +45,9 @@ _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml", LOCK)
 _VARIABLES = ("SENSE7_", "GITHUB_REPOSITORY", "PYTHON")
 """Environment variables that begin so decide what is found, or stand on the pages."""
 
-_UNFINISHED = ".making-"
+UNFINISHED = ".making-"
+"""Names of folders in the making begin so; what a killed build left is cleared away by the next."""
+
 _QUIET = {"--quiet", "-q"}
 _MOST_FILES = 20_000
 _SHOWN = 3
@@ -69,10 +73,9 @@ def write_manifest(edition: Path, arguments: Sequence[str], observed: str | None
     observed : str or None
         What :func:`observe` gave before the build began; None if the command is not to be answered so.
     """
-    known = observed is not None and observe(arguments) == observed
     content = {
-        "command": _command(arguments) if known else None,
-        "inputs": observed if known else None,
+        "command": _command(arguments) if observed else None,
+        "inputs": observed,
         "installed": environment_of(find_project().sources),
         "files": _contents(edition),
     }
@@ -164,24 +167,20 @@ def observe(arguments: Sequence[str]) -> str | None:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def unchanged(arguments: Sequence[str]) -> list[tuple[str, str]] | None:
-    """What a command has to say of the edition that it built, if all still holds; None if anything differs.
-
-    Each line with the name of its stream in :mod:`sys`.
-    """
+def unchanged(arguments: Sequence[str], observed: str | None) -> Path | None:
+    """The edition that the same command built, if all still holds; None if anything differs."""
     try:
-        root, place = find_project()
+        _, place = find_project()
         editions = place / "_build" / "editions"
         listed = json.loads((editions / "editions.js").read_text(encoding="utf-8").partition(" = ")[2].rstrip(";\n"))
         present = {path.parent.name for path in editions.glob("[!.]*/edition.json")}
-        if {edition["name"] for edition in listed} != present or any(_unfinished(place)):
+        unfinished = [left for folder in (editions, place / "_build/cache") for left in folder.glob(f"{UNFINISHED}*")]
+        if observed is None or {edition["name"] for edition in listed} != present or unfinished:
             return None
         for path in editions.glob(f"*/{MANIFEST}"):
             known = json.loads(path.read_text(encoding="utf-8"))
-            if known["command"] == _command(arguments) and known["inputs"] == observe(arguments):
-                nothing = [] if _QUIET & {*arguments} else [("stderr", NOTHING_CHANGED)]
-                whole = not damage(path.parent)
-                return [*installed_otherwise(root), *nothing, *lines_of(path.parent)] if whole else None
+            if known["command"] == _command(arguments) and known["inputs"] == observed:
+                return None if damage(path.parent) else path.parent
     except (OSError, UserError, ValueError, LookupError, TypeError, RecursionError):
         pass
     return None
@@ -205,12 +204,6 @@ def _command(arguments: Sequence[str]) -> str:
     """SHA-256 of a command and its folder: a manifest names no place of the machine that made it."""
     words = [*(argument for argument in arguments if argument not in _QUIET), str(Path.cwd())]
     return hashlib.sha256(json.dumps(words).encode()).hexdigest()
-
-
-def _unfinished(place: Path) -> Iterator[Path]:
-    """What a killed build left."""
-    for folder in (place / "_build" / "editions", place / "_build" / "cache"):
-        yield from folder.glob(f"{_UNFINISHED}*")
 
 
 def _files(places: Iterable[str | Path]) -> set[Path]:
@@ -261,13 +254,13 @@ def environment_of(root: Path) -> list[str]:
     return sorted(f"{name} {version}" for name, version in installed.items() if name in locked or not locked)
 
 
-def installed_otherwise(root: Path) -> list[tuple[str, str]]:
-    """A warning for every package that is installed in another version than the lock's, as ``lines_of`` gives lines."""
+def installed_otherwise(root: Path) -> list[str]:
+    """A warning for every package that is installed in another version than the lock's."""
     installed, lines = _installed(), []
     for name, versions in sorted(_locked(root).items()):
         if name in installed and installed[name] not in versions:
             what = f"{name} {installed[name]} is installed, the lock has {' or '.join(sorted(versions))}"
-            lines.append(("stderr", f"{what}: results may differ. To go back: rm -r .venv, then make setup"))
+            lines.append(f"{what}: results may differ. To go back: rm -r .venv, then make setup")
     return lines
 
 

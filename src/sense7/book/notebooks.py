@@ -264,18 +264,11 @@ def cells_of(notebook: TextNotebook) -> list[dict]:
     ]
 
 
-def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
-    """Return the notebook in Jupyter's format, unexecuted, equal for equal text.
+def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
+    """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 
-    Random cell ids are replaced by numbered ones, so that a diff shows only what changed.
-
-    Parameters
-    ----------
-    notebook : TextNotebook
-        The text notebook.
-    install_from : str, optional
-        See :func:`installable_from`. If given, a cell below the parameters installs the library where it is missing, so
-        that the notebook runs wherever it is opened.
+    With ``install_from`` (:func:`installable_from`), a cell below the parameters installs the library where it is
+    missing, so that the notebook runs wherever it is opened. ``settings`` take the place of its parameters.
     """
     import nbformat
 
@@ -285,10 +278,10 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
+    (position,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
+    if settings is not None:
+        node.cells[position].source = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
     if install_from is not None:
-        (position,) = (
-            number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", [])
-        )
         node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
