@@ -243,7 +243,7 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
 
 def test_a_group_on_a_page_leads_to_its_conversations(reader):
     page = reader.open("notebooks/11-context.html")
-    link = page.locator('table a[href*="explorer.html#topic="]').first
+    link = page.locator('a[href*="explorer.html#topic="]').first
     topic = link.text_content()
     page.goto(link.evaluate("link => link.href"))
     opened(page)

@@ -43,7 +43,7 @@ def in_one_piece(study, scores=None):
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
     tables = [
-        alphas_module.alpha_table(turns, post, bootstrap),
+        alphas_module.alpha_table(turns, post, bootstrap).iloc[:4],
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
         definitions.poor_turn_effects(study, bootstrap).iloc[:1],
