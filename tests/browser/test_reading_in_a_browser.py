@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 HEIGHT = 900
-RELIABILITY = "The ratings of a turn are internally consistent"
+RELIABILITY = "Seven measures, or one impression?"
 """Title of the page on Cronbach's alpha."""
 
 

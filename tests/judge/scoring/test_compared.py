@@ -62,10 +62,10 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, study, judges, bootstra
     assert table["method"].str.startswith("simulated judge: ").all()
     names = found.comparison.people.index
     runs = [frame.set_index("conversation").loc[names] for frame in judges["simulated-judge"].values()]
-    truth = runs[0]["ground_truth"]
+    truth = runs[0]["ground_truth"].round(9)  # equal means are ties
     scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
     each = [spearmanr(score, truth).statistic for score in scores]
-    gain = spearmanr(scores.mean(axis=0), truth).statistic - np.mean(each)
+    gain = spearmanr(scores.mean(axis=0).round(9), truth).statistic - np.mean(each)
     assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
 
 
