@@ -35,10 +35,6 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
     weights : {"linear", "quadratic"}
         See :func:`weighted_kappa`.
 
@@ -105,10 +101,6 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants.
     weights : {"linear", "quadratic"}
         See :func:`weighted_kappa`.
 

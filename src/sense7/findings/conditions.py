@@ -305,8 +305,6 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
 
     Parameters
     ----------
-    study : Study
-        The data.
     bootstrap : ParticipantBootstrap
         Its confidence is that of the model's intervals.
     frame : DataFrame, optional

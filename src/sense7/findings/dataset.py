@@ -150,8 +150,6 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Study
-        The data.
     truth : Series, optional
         Ground truth of the conversations in their order, if it is available.
 
@@ -199,11 +197,6 @@ def scales(study: Study) -> pd.DataFrame:
 
     A rescaled answer is ``1 + (size - 1) * (x - lowest) / (highest - lowest)``, where size is the number of levels of
     the official scale; the mean on the scale of the workbook is the mean of the answers before that.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
 
     Returns
     -------
@@ -424,8 +417,6 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     ----------
     quantities : sequence of Quantity
         From :func:`lengths`, times or :func:`answers`.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -524,8 +515,6 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Study
-        The data.
     name : {"importance", "desired_empathy"}
         The question.
 

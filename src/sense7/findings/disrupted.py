@@ -370,10 +370,6 @@ def continuity_contrasts(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
     rating : {"", "overall", "dimensions"}
         Rating whose loss it is in either turn; that of the text above if empty.
     poor : int
@@ -492,10 +488,6 @@ def unmet_expectations(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals, which take the place of clustered errors.
     frame : DataFrame, optional
         Other rows than those of :func:`expectation_conversations`, with its columns.
 

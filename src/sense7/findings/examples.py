@@ -125,11 +125,6 @@ def rated_examples(study: Study) -> pd.DataFrame:
     whole table, and no text stands in it twice: dimensions are served in their order, high before
     low, and what was taken is left out. Nothing is drawn by chance.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-
     Returns
     -------
     DataFrame
@@ -162,11 +157,6 @@ def rated_examples(study: Study) -> pd.DataFrame:
 
 def turns_with_texts(study: Study) -> pd.DataFrame:
     """Return the assistant turns that have a text and a user's text before them.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
 
     Returns
     -------

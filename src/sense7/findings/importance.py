@@ -86,8 +86,6 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
 
     Parameters
     ----------
-    study : Study
-        The data.
     bootstrap : ParticipantBootstrap
         Draws and confidence; participants who chose are resampled.
 

@@ -105,11 +105,6 @@ def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
 def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the level of each turn: its overall rating or, if that was never given, the mean of its dimensions.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-
     Returns
     -------
     levels : DataFrame

@@ -77,13 +77,6 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     about say nothing about applicability. Turns in which the answer to a rating can't be read are left out of that
     rating's denominator.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-
     Returns
     -------
     DataFrame
@@ -129,10 +122,6 @@ def applicability_of_first_turn(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
     name : str
         The dimension.
 
@@ -168,13 +157,6 @@ def applicability_of_first_turn(
 def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor among the turns that have a level, for each rating.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
-
     Returns
     -------
     DataFrame
@@ -206,13 +188,6 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     with :math:`a_j` the share of turns put to rating in which dimension j has a level, and :math:`v_j` the share of
     very poor among these. Relational is the lowest, or the highest, of all if the distance is above zero.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants. The nearest rival is found again in each of them.
 
     Returns
     -------
@@ -289,8 +264,6 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Study
-        The data.
     of : {"put", "all"}
         Whether to count the turns put to rating, or all turns of the assistant.
 

@@ -54,8 +54,6 @@ def parts_and_shares(
     ratings : DataFrame, shape (units, items)
         Indexed by participant. Items never rated or without variation are left out, and have a
         row that says so.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants.
     conversations : Series, shape (units,), optional
         Conversation of each unit. Outcome and ratings are then taken as departures from their means over the units of
         the conversation that have all of them: what is divided is the variance within conversations.

@@ -222,10 +222,6 @@ def multiverse(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for all intervals.
     headline : str
         A key of ``HEADLINES``, other than that of the judge.
     first_only : bool

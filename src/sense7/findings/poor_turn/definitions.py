@@ -53,8 +53,6 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
 
     Parameters
     ----------
-    study : Study
-        The data.
     outcome : {"empathy", "experience"}
         See ``OUTCOMES``.
 
@@ -117,10 +115,6 @@ def poor_turn_measures(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants for the intervals.
     outcome : {"empathy", "experience"}
         See ``OUTCOMES``.
 
@@ -173,8 +167,6 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
 
     Parameters
     ----------
-    study : Study
-        The data.
     measures : dict of DataFrame
         As :func:`poor_turn_measures` returns them, of the outcome ``empathy``.
     published : float

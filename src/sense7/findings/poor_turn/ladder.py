@@ -34,10 +34,6 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants for the intervals.
     outcome : {"empathy", "experience"}
         See ``OUTCOMES``.
 

@@ -66,8 +66,6 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
 
     Parameters
     ----------
-    study : Study
-        The data.
     outcome : {"empathy", "experience"}
         Mean of the post-task ratings given: the seven of empathy, or the four of the experience.
     rating : {"overall", "dimensions"}
@@ -133,10 +131,6 @@ def cross_validated_r2(
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals; seed of the folds.
     outcome, rating : str
         See :func:`turn_summaries`.
 
@@ -195,13 +189,6 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
 
 def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals; ranks are computed again in each, exactly.
 
     Returns
     -------

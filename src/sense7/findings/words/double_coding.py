@@ -87,8 +87,6 @@ def coding_sheet(study: Study, seed: int = 0) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Study
-        The data.
     seed : int
         Of the order; two coders may get sheets in different orders, as comments have names of their own.
 

@@ -73,13 +73,6 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
       of the two held equal.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Resamples of participants for the intervals.
-
     Returns
     -------
     DataFrame

@@ -64,11 +64,6 @@ _LEADING = {"poor": "term_of_poor_turns", "good": "term_of_good_turns"}
 def commented_turns(study: Study) -> pd.DataFrame:
     """Return every assistant turn with its level and its comment.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-
     Returns
     -------
     DataFrame
@@ -87,11 +82,6 @@ def commented_turns(study: Study) -> pd.DataFrame:
 
 def comment_counts(study: Study) -> pd.DataFrame:
     """Return the number of comments on assistant turns, and of the participants who wrote them.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
 
     Returns
     -------
@@ -112,13 +102,6 @@ def comment_counts(study: Study) -> pd.DataFrame:
 
 def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of rated turns with a comment, of all and by level.
-
-    Parameters
-    ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
 
     Returns
     -------
@@ -203,10 +186,6 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
 
     Parameters
     ----------
-    study : Study
-        The data.
-    bootstrap : ParticipantBootstrap
-        Bootstrap resamples of participants for the intervals.
     count : int
         Largest number of terms of each kind, at least 1.
 
@@ -350,8 +329,6 @@ def quotations(study: Study, count: int = 5) -> pd.DataFrame:
 
     Parameters
     ----------
-    study : Study
-        The data.
     count : int
         Largest number of comments of each kind.
 
