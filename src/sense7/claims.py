@@ -71,6 +71,9 @@ RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag"
 OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
 """Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
 
+OUTCOMES = {True: "passed", False: "not passed", None: "can't be decided"}
+"""Outcomes of a claim's rule in words, in the order in which they are shown."""
+
 ONLY_OFFICIAL = "Only the official workbook can be compared with a published figure"
 
 _TEXTS = ("id", "title", "short", "kind", "unit", "grade", "source", "needs", "of")
@@ -427,9 +430,7 @@ def _rule_mark(row: Row, rates: Mapping[str, Mapping]) -> dict:
     power, null = (
         counted[world]["passed"] / counted[world]["studies"] if counted else None for world in ("planted", "null")
     )
-    mark = {True: "passed by these data", False: "not passed by these data", None: "can't be decided by these data"}[
-        passed
-    ]
+    mark = f"{OUTCOMES[passed]} by these data"
     if passed is False and power == 0:
         passed, mark = None, "can't be decided by this design"
         why = "no simulated study passes the rule, not even with the effect"
@@ -677,6 +678,5 @@ def summarize_other_works(rows: Sequence[Row]) -> str:
 
 def _tally(rows: Sequence[Row]) -> str:
     counts = Counter(row.rule["passed"] for row in rows)
-    words = {True: "passed", False: "not passed", None: "can't be decided"}
-    said = ", ".join(f"{counts[passed]} {word}" for passed, word in words.items() if counts[passed])
+    said = ", ".join(f"{counts[passed]} {words}" for passed, words in OUTCOMES.items() if counts[passed])
     return f"claim's rule {said}" if rows else "no claims"

@@ -20,6 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from sense7.book.extensions.directives import looked_up
 from sense7.book.extensions.marks import OUTCOME, check_badge, rule_badge
 from sense7.book.ledger_axis import MARKS, positions
+from sense7.claims import OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
 
@@ -90,7 +91,7 @@ class LedgerPictureDirective(SphinxDirective):
         keys = "".join(
             f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '
             f"{words} ({counts[outcome]})</li>"
-            for (outcome, mark), words in zip(MARKS.items(), ("passed", "not passed", "can't be decided"), strict=True)
+            for (outcome, mark), words in zip(MARKS.items(), OUTCOMES.values(), strict=True)
             if counts[outcome]
         )
         tuned = sum(row["tuned"] for row in rows)
@@ -130,7 +131,7 @@ def _card(row: Mapping) -> list[nodes.Node]:
     n = f" (n = {computed['n']:,})." if computed and computed["n"] else "."
     lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(n)]]
     if other:
-        outcome = {True: "passed", False: "not passed", None: "can't be decided"}[other["passed"]]
+        outcome = OUTCOMES[other["passed"]]
         study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
         lines.append([nodes.Text(f"{study}{format_value(other['value'])}; the same rule is {outcome}.")])
     elif not claim["elsewhere"]:
