@@ -67,10 +67,9 @@ def build(
         parameters["prompted_condition"] = prompted
     if project.is_checkout:
         from sense7.book.inputs import read_config
-        from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
+        from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited
 
-        copies = (find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
-        derive_copies(*copies, write=False)  # refuses an edit that would be lost
+        refuse_edited(find_notebooks(project.sources))
     with JupyterBook() as program:  # which imports what it needs while this process does the same
         observed = manifest.observe(command)
         from sense7.book.build import BuildError, build_edition
@@ -101,7 +100,7 @@ def build(
         except BuildError as error:
             fail(str(error), 1)
     if project.is_checkout:
-        derive_copies(*copies)
+        derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
     nothing = [] if quiet or built.changed else [("stderr", manifest.NOTHING_CHANGED)]
     for stream, text in [*nothing, *manifest.lines_of(built.folder)]:
         print(text, file=getattr(sys, stream))
