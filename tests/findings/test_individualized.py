@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sense7 as s7
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, simulated_study
 from sense7.estimators import rater_agreement
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
 from sense7.findings import individualized
@@ -20,7 +20,6 @@ from sense7.simulate import Parameters, draw
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
-from simulate.test_simulate_implied import study_of
 
 CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
@@ -534,7 +533,7 @@ def test_the_rules_of_both_claims_fail_where_there_is_no_effect(without, individ
     """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
     passed = []
     for seed in range(3):
-        study = study_of(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
+        study = simulated_study(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
         base = individualized.variance_shares(study, bootstrap_of(study, 200))
         passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
     assert np.median(passed, axis=0).tolist() == [individual, context]

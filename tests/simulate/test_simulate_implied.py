@@ -4,14 +4,13 @@ So neither hides an error of the other: an implied value is what the recorded st
 """
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from evidence.coverage import run as coverage
 
+from helpers.studies import simulated_study
 from sense7 import ParticipantBootstrap
 from sense7.findings import (
     agreement,
@@ -51,17 +50,7 @@ def plain(numbers):
 
 @pytest.fixture(scope="module")
 def study(numbers):
-    return study_of(numbers)
-
-
-def study_of(numbers):
-    """A Study of simulated numbers, with the scores of its participants."""
-    study = coverage.study_of(numbers)
-    names = study.conversations["participant"].unique()
-    scores = pd.DataFrame(numbers.scores, columns=list(PARAMETERS.characteristics))
-    people = pd.concat([pd.DataFrame({"participant": names, "row": range(len(names))}), scores], axis=1)
-    columns = pd.DataFrame(columns=["name", "lowest", "highest"])
-    return replace(study, participants=people, prompted_condition="model-a-empathy-prompt", columns=columns)
+    return simulated_study(numbers)
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +256,7 @@ def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
     """Variances by REML and by pairs of rows, order by all permutations and by one: the library on other studies."""
     found = []
     for seed in range(STUDIES):
-        study = study_of(draw(PARAMETERS, np.random.default_rng([23, seed]), STUDIES_SCALE))
+        study = simulated_study(draw(PARAMETERS, np.random.default_rng([23, seed]), STUDIES_SCALE))
         bootstrap = ParticipantBootstrap(study.conversations["participant"], 2, 1)
         found.append({key: value for family in ANOTHER_WAY for key, value in family(study, bootstrap).items()})
     found = pd.DataFrame(found)
