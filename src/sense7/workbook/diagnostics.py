@@ -19,7 +19,6 @@ from sense7.workbook.xlsx import cell_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sense7.workbook.sheets import ParsedWorkbook
 
 ERROR, WARNING, NOTICE = SEVERITIES = ("error", "warning", "notice")
 ROWS_SHOWN, VALUE_SHOWN, LINES_SHOWN = 5, 60, 40
@@ -141,7 +140,7 @@ class WorkbookError(UserError):
         super().__init__("\n".join([*lines, *(f"  {diagnostic.severity}: {diagnostic}" for diagnostic in warnings)]))
 
 
-def describe(study: "Study | ParsedWorkbook") -> dict:
+def describe(study) -> dict:  # a study, or what was parsed and not validated yet
     """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON."""
     tasks, turns, columns = study.conversations, study.turns, study.columns
 

@@ -8,12 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import eq
-from typing import TYPE_CHECKING
 
 from sense7.terminal import count_of
-
-if TYPE_CHECKING:
-    from sense7.workbook.diagnostics import Diagnostics
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -206,7 +202,7 @@ def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None
 
 
 def report_normalised(
-    cells: Sequence, names: list[str | None], place: Mapping, diagnostics: "Diagnostics", elsewhere: Sequence = ()
+    cells: Sequence, names: list[str | None], place: Mapping, diagnostics, elsewhere: Sequence = ()
 ) -> None:
     """Report names of a column that a spreadsheet has rounded, or that became one by ``as_name``.
 
@@ -244,9 +240,7 @@ def report_normalised(
         diagnostics.add("normalised-name", place, list(other), shown + more)
 
 
-def report_similar(
-    names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics: "Diagnostics"
-) -> None:
+def report_similar(names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics) -> None:
     """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
 
     They stay apart, since one may mean several; one diagnostic for each group of them, or one for more than ten.
