@@ -251,7 +251,9 @@ def test_an_unknown_option_would_be_found():
 
 
 def texts_of(folder):
-    """Every text in the code of a folder; parts of texts that are put together count as one each."""
+    """Every text in the code and the tables of a folder; parts of texts that are put together count as one each."""
+    for path in folder.rglob("*.toml"):
+        yield path.read_text("utf-8")
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

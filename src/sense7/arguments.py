@@ -14,7 +14,7 @@ import numpy as np
 
 from sense7.errors import UserError
 
-__all__ = ["HINTS", "check_arguments", "described"]
+__all__ = ["HINTS", "check_arguments", "described", "require_numbers"]
 
 HINTS = {
     "bootstrap": "Give s7.ParticipantBootstrap(study.conversations['participant']).",
@@ -114,7 +114,7 @@ def _checked(function: Callable) -> Callable:
             if name in arguments:
                 _require_kind(own_name, name, arguments[name], kinds)
         if _RATINGS in wanted and isinstance(arguments[_RATINGS], _of_pandas("DataFrame")):
-            _require_numbers(own_name, arguments[_RATINGS])
+            require_numbers(own_name, arguments[_RATINGS])
         if consistent and arguments.get("bootstrap") is not None:
             study = arguments["study"]
             arguments["bootstrap"].require(study.conversations["participant"], study.name)
@@ -163,7 +163,8 @@ def _require_kind(function: str, name: str, value: object, kinds: Mapping) -> No
     raise UserError(f"{function} wants {words} as {name}; got {described(value)}. {HINTS.get(name, '')}".rstrip())
 
 
-def _require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by the caller
+def require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by the caller
+    """Refuse ratings with a column that holds anything but numbers, naming function and column."""
     for position, name in enumerate(ratings.columns):
         column = ratings.iloc[:, position]
         try:

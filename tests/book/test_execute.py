@@ -155,7 +155,7 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.
     meet = (
-        "import pathlib, time\nfolder = pathlib.Path(results)\n(folder / '{0}').touch()\n"
+        f"import pathlib, time\nfolder = pathlib.Path({str(runner.checkout.root)!r})\n(folder / '{{0}}').touch()\n"
         "while not (folder / '{1}').exists():\n    time.sleep(0.05)\n"
     )
     checkout = runner.checkout
@@ -256,10 +256,11 @@ def test_other_ways_to_fail_name_the_notebook(runner, code, what):
 
 
 def test_an_interrupt_kills_what_runs_at_once(runner, ends):
-    runner.checkout.notebook("01-a", "import os, pathlib, time", "pathlib.Path('pid').write_text(str(os.getpid()))")
+    place = runner.checkout.root / "pid"
+    write = f"pathlib.Path({str(place)!r}).write_text(str(os.getpid()))"
+    runner.checkout.notebook("01-a", "import os, pathlib, time", write)
     path = runner.checkout.root / "notebooks" / "01-a.md"
     path.write_text(path.read_text("utf-8") + "\n```{code-cell} ipython3\ntime.sleep(900)\n```\n", "utf-8")
-    place = runner.checkout.root / "edition 1" / "notebooks" / "pid"
 
     def interrupt():
         deadline = time.monotonic() + 300

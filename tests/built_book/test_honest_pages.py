@@ -176,7 +176,8 @@ def test_every_figure_and_table_that_shows_the_simulated_judge_has_the_word(synt
     absent = [text(row) for row in page.find_all("tr") if "not available" in text(row)]
     reasons = ("no conversation has the ground truth", "nothing is predicted as", "names no known model family")
     assert all(any(reason in row for reason in reasons) for row in absent)
-    assert text(page).count("not available") == len(absent)
+    drawn = sum(text(drawing).count("not available") for drawing in page.find_all("svg"))
+    assert text(page).count("not available") - drawn == len(absent)
     ceiling = synthetic.page("notebooks/18-baselines").find("article")
     (figure,) = [one for one in ceiling.select("figure.sense7-figure") if "content share" in text(one.figcaption)]
     assert "simulated-judge" in figure.svg["aria-label"]

@@ -29,6 +29,7 @@ __all__ = [
     "installed_otherwise",
     "lines_of",
     "observe",
+    "observe_again",
     "require_whole",
     "unchanged",
     "write_manifest",
@@ -77,6 +78,13 @@ def write_manifest(edition: Path, arguments: Sequence[str], observed: str | None
         "files": _contents(edition),
     }
     write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+
+def observe_again(edition: Path, arguments: Sequence[str], before: str | None) -> None:
+    """After this command itself wrote copies of notebooks: a manifest that held before holds now."""
+    content = json.loads((edition / MANIFEST).read_text(encoding="utf-8"))
+    if before is not None and content["inputs"] == before:
+        write_whole(edition / MANIFEST, json.dumps(content | {"inputs": observe(arguments)}, indent=1) + "\n")
 
 
 def damage(edition: Path) -> list[str]:

@@ -100,7 +100,9 @@ def build(
         except BuildError as error:
             fail(str(error), 1)
     if project.is_checkout:
-        derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"]))
+        before = manifest.observe(command)
+        if derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"])):
+            manifest.observe_again(built.folder, command, before)
     nothing = [] if quiet or built.changed else [("stderr", manifest.NOTHING_CHANGED)]
     for stream, text in [*nothing, *manifest.lines_of(built.folder)]:
         print(text, file=getattr(sys, stream))

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import HINTS, described, require_numbers
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
@@ -94,6 +96,9 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
+    if not isinstance(ratings, (pd.DataFrame, np.ndarray)):
+        said = f"cronbach_alpha wants a DataFrame or an array as ratings; got {described(ratings)}."
+        raise UserError(f"{said} {HINTS['ratings']}")
     values = _prepared(ratings, missing)
     return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 
@@ -166,6 +171,7 @@ def alpha_row(
     """
     if interval not in INTERVALS:
         raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
+    require_numbers("alpha_row", ratings)
     used = ratings.loc[:, ratings.notna().any()]
     left_out = [name for name in ratings.columns if name not in used.columns]
     if missing == "listwise":

@@ -330,7 +330,7 @@ def assistant_words(study: Study) -> pd.Series:
     --------
     >>> import sense7 as s7
     >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
-    [646.0, 507.0]
+    [657.0, 511.0]
     """
     said = study.messages[study.messages["role"] == "assistant"]
     # Message by message: the words of all of them at once would be many times as large as the study.
