@@ -96,7 +96,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
-    if not isinstance(ratings, (pd.DataFrame, np.ndarray)):
+    if np.ndim(ratings) != 2:
         said = f"cronbach_alpha wants a DataFrame or an array as ratings; got {described(ratings)}."
         raise UserError(f"{said} {HINTS['ratings']}")
     values = _prepared(ratings, missing)
