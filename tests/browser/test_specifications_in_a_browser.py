@@ -92,7 +92,7 @@ def test_an_option_that_this_edition_does_not_have_changes_nothing(reader, figur
 
 def test_a_combination_that_was_not_computed_says_why(figure):
     other = figure.page.locator("#specification-participants_share")
-    other.get_by_label("overall rating of the turn", exact=True).check()
+    other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
     assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
