@@ -14,7 +14,7 @@ import numpy as np
 
 from sense7.errors import UserError
 
-__all__ = ["HINTS", "check_arguments", "described", "require_numbers"]
+__all__ = ["HINTS", "check_arguments", "described", "require_numbers", "wrong_kind"]
 
 HINTS = {
     "bootstrap": "Give s7.ParticipantBootstrap(study.conversations['participant']).",
@@ -94,6 +94,11 @@ def described(value: object) -> str:
     return f"{article} {name}" + (f" ({shown})" if 0 < len(shown) <= 60 else "")
 
 
+def wrong_kind(function: str, wanted: str, name: str, value: object) -> UserError:
+    """Error of a function that got something else as the parameter ``name`` than it wants, with what can be given."""
+    return UserError(f"{function} wants {wanted} as {name}; got {described(value)}. {HINTS.get(name, '')}".rstrip())
+
+
 def _checked(function: Callable) -> Callable:
     signature = inspect.signature(function)
     single = [
@@ -160,7 +165,7 @@ def _require_kind(function: str, name: str, value: object, kinds: Mapping) -> No
     if any(fits(value) for fits, _ in kinds.values()):
         return
     words = " or ".join(words for kind, (_, words) in kinds.items() if kind is not types.NoneType)
-    raise UserError(f"{function} wants {words} as {name}; got {described(value)}. {HINTS.get(name, '')}".rstrip())
+    raise wrong_kind(function, words, name, value)
 
 
 def require_numbers(function: str, ratings: "pd.DataFrame") -> None:  # noqa: F821 -- imported by the caller

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import HINTS, described, require_numbers
-from sense7.errors import UserError
+from sense7.arguments import require_numbers, wrong_kind
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
@@ -97,8 +96,7 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     0.9333
     """
     if np.ndim(ratings) != 2:
-        said = f"cronbach_alpha wants a DataFrame or an array as ratings; got {described(ratings)}."
-        raise UserError(f"{said} {HINTS['ratings']}")
+        raise wrong_kind("cronbach_alpha", "a DataFrame or an array", "ratings", ratings)
     values = _prepared(ratings, missing)
     return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 

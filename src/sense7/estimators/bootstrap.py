@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from sense7.arguments import described
+from sense7.arguments import described, wrong_kind
 from sense7.errors import UserError
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
@@ -640,4 +640,4 @@ def _require_participants(participants: object, may_be_empty: bool) -> None:
 def _require_number(name: str, value: object, kind: type, least: float, most: float | None, wanted: str) -> None:
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if not (fits and value >= least and (most is None or value <= most)):
-        raise UserError(f"ParticipantBootstrap wants {wanted} as {name}; got {described(value)}.")
+        raise wrong_kind("ParticipantBootstrap", wanted, name, value)

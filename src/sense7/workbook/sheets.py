@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7 import taxonomy
-from sense7.arguments import HINTS, described
+from sense7.arguments import wrong_kind
 from sense7.errors import UserError
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
@@ -105,7 +105,7 @@ class ParsedWorkbook:
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
     if not isinstance(path, (str, Path)):
-        raise UserError(f"read_workbook wants a text or a path as path; got {described(path)}. {HINTS['path']}")
+        raise wrong_kind("read_workbook", "a text or a path", "path", path)
     return parse_workbook(path, **options).study()
 
 
