@@ -27,7 +27,7 @@ def slowly(body):
 
 
 @pytest.fixture(scope="module")
-def fetched(tmp_path_factory, forks):
+def fetched(tmp_path_factory):
     """A cache with an older copy, the arguments that bring a newer one, and what that comes to undisturbed."""
     base = tmp_path_factory.mktemp("fetch")
     folder = base / "cache"
@@ -35,7 +35,7 @@ def fetched(tmp_path_factory, forks):
     old, new = workbook(base / "old.xlsx", "old"), workbook(base / "new.xlsx", "new", ("Tasks", "Messages", "More"))
     server = Server()
     server.http.paused = server.stop
-    command = interrupting.Command(folder, forks, SENSE7_CACHE=str(folder))
+    command = interrupting.Command(folder, SENSE7_CACHE=str(folder))
     arguments = ("fetch", "official", "--mirror", server.address(), "--again")
     try:
         server.answers["/official.xlsx"] = old

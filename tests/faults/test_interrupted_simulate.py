@@ -18,11 +18,11 @@ FILES = ("study.xlsx", "study_truth.json", *JUDGED)
 
 
 @pytest.fixture(scope="module")
-def simulations(tmp_path_factory, forks):
+def simulations(tmp_path_factory):
     """A folder with a simulation, the arguments of another over it, and what that comes to undisturbed."""
     folder = tmp_path_factory.mktemp("simulate") / "folder"
     folder.mkdir()
-    command = interrupting.Command(folder, forks, ROUGHLY)
+    command = interrupting.Command(folder, ROUGHLY)
     out = folder / FILES[0]
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
     before = interrupting.content(folder)

@@ -19,8 +19,8 @@ from sense7.book.crate_metadata import (
     crate_metadata,
     license_address,
 )
-from sense7.book.inputs import configuration
 from sense7.book.manifest import require_whole
+from sense7.book.plan import configuration
 from sense7.book.verify import find_edition
 from sense7.checkout import Project
 from sense7.errors import UserError

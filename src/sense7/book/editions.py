@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from sense7.book.manifest import require_whole
 from sense7.errors import UserError
-from sense7.files import lock_file, scratch_folder, write_whole
+from sense7.files import scratch_folder, write_whole
 from sense7.sources import SOURCES
 
 __all__ = [
@@ -155,14 +155,12 @@ def list_editions(editions: Path) -> list[dict]:
     list of dict
         Name, label (what the data are) and pages of each, by name.
     """
-    with (editions / ".swap").open("a") as lock:
-        lock_file(lock)  # builds at once: the last to come sees what all have made
-        entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
-        listed = [entry for entry in entries if entry]
-        text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
-        path = editions / EDITIONS_LIST
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text)
+    entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
+    listed = [entry for entry in entries if entry]
+    text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
+    path = editions / EDITIONS_LIST
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_whole(path, text)
     return listed
 
 
@@ -240,7 +238,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
             labels = {entry["name"]: entry["label"] for entry in listed}
             if address := published_address(repository):
                 (site / "sitemap.xml").write_text(_site_map(address, listed), encoding="utf-8")
-            (site / "editions" / ".swap").unlink()
             items = "\n".join(
                 f'<li><a href="editions/{quote(name)}/html/index.html">{html.escape(name)}</a>: '
                 f"{html.escape(labels[name])}</li>"

@@ -1,15 +1,14 @@
 """The ledger of an edition: the claims beside its recorded values and the truth of its data, as a file."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from sense7.book.editions import edition_folder
-from sense7.book.execute import BuildError
 from sense7.book.manifest import require_whole
-from sense7.book.plan import Job, released_only
-from sense7.claims import POWER_FILE, Claim, Row, load_claims, make_ledger
+from sense7.book.plan import BuildError, Job, released_only
+from sense7.claims import POWER_FILE, Row, load_claims, make_ledger
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
@@ -20,9 +19,7 @@ from sense7.sources.released import verified_digest
 from sense7.study import Study
 from sense7.terminal import did_you_mean
 
-__all__ = ["CLAIMS", "read_ledger", "read_truth", "write_ledger"]
-
-CLAIMS = "data/claims.yml"
+__all__ = ["read_ledger", "read_truth", "write_ledger"]
 
 
 def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
@@ -69,9 +66,8 @@ def write_ledger(
     provenance: Provenance,
     truth: dict | None,
     jobs: Mapping[str, Job],
-    known: Sequence[Claim] | None = None,
 ) -> list[Row]:
-    """Compare the claims, those of the checkout if not given, with an edition's recorded values; write the ledger."""
+    """Compare the claims of the checkout with an edition's recorded values; write the ledger."""
     try:
         values = read_values(edition / "results")
     except ValueError as error:
@@ -81,10 +77,9 @@ def write_ledger(
     }
     simulated = _simulated_means(root, truth, jobs)
     implied = implied_truths(truth, simulated)
-    known = load_claims(root / CLAIMS) if known is None else known
     counted = root / "data" / POWER_FILE
     rates = json.loads(counted.read_text(encoding="utf-8"))["claims"] if counted.exists() else {}
-    rows = make_ledger(known, values, provenance, truth, rests_on, implied, rates)
+    rows = make_ledger(load_claims(root / "data/claims.yml"), values, provenance, truth, rests_on, implied, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
         truths = {key: asdict(truth) for key, truth in implied.items()}

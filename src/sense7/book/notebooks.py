@@ -12,9 +12,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
+from sense7 import sources
 from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.sources.released import RELEASED
@@ -22,6 +23,8 @@ from sense7.sources.released import RELEASED
 __all__ = [
     "BY_HAND",
     "COMMON",
+    "FRAMES",
+    "NOT_RUN",
     "TextNotebook",
     "cells_of",
     "derive_copies",
@@ -30,9 +33,14 @@ __all__ = [
     "ipynb_text",
     "load_notebook",
     "refuse_edited",
+    "skip_unfit",
     "to_ipynb",
     "unfit_parameters",
 ]
+
+FRAMES = ("conversations", "messages", "turns", "participants")
+NOT_RUN = "# Not run here: "
+"""How the first line of a cell begins that was left out; the page shows it as a sentence."""
 
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
@@ -182,7 +190,7 @@ def _own_settings(path: Path, settings) -> dict:
     return dict(settings)
 
 
-@cache
+@lru_cache
 def _settings_validator():
     """Made once: to make one takes longer than to use it."""
     import jsonschema
@@ -268,18 +276,11 @@ def cells_of(notebook: TextNotebook) -> list[dict]:
     ]
 
 
-def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
-    """Return the notebook in Jupyter's format, unexecuted, equal for equal text.
+def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
+    """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 
-    Random cell ids are replaced by numbered ones, so that a diff shows only what changed.
-
-    Parameters
-    ----------
-    notebook : TextNotebook
-        The text notebook.
-    install_from : str, optional
-        See :func:`installable_from`. If given, a cell below the parameters installs the library where it is missing, so
-        that the notebook runs wherever it is opened.
+    With ``install_from`` (:func:`installable_from`), a cell below the parameters installs the library where it is
+    missing, so that the notebook runs wherever it is opened. ``settings`` take the place of its parameters.
     """
     import nbformat
 
@@ -289,10 +290,10 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
+    (position,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
+    if settings is not None:
+        node.cells[position].source = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
     if install_from is not None:
-        (position,) = (
-            number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", [])
-        )
         node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
@@ -303,6 +304,60 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
 def ipynb_text(node: Mapping) -> str:
     """Return a notebook in Jupyter's format as text, the same for equal notebooks."""
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+# --- cells by hand -------------------------------------------------------------------
+
+
+def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
+    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them what it lacks.
+
+    Parameters
+    ----------
+    text : str
+        A derived notebook.
+    parameters : mapping
+        With which it is to run: the workbook under ``data``, and ``predictions``.
+    folder : Path
+        Where it is to run.
+    """
+    node = json.loads(text)
+    for cell in node["cells"]:
+        if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
+            continue
+        filled = {"predictions"} if parameters.get("predictions") else set()
+        if any("." in need for need in needs):
+            path = folder / parameters["data"]
+            path = path if path.exists() else sources.resolve(parameters["data"])[0]
+            filled |= _filled(path.resolve(), path.stat().st_mtime_ns)
+        if absent := [need for need in needs if need not in filled]:
+            lacks = [
+                f"{column} ({frame})" if column else "predictions of a judge" for frame, column in map(_parts, absent)
+            ]
+            cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
+            cell["source"] = f"{NOT_RUN}the data have no {', no '.join(lacks)}.\n{cell['source']}"
+    return ipynb_text(node)
+
+
+def _parts(need: str) -> tuple[str, str]:
+    frame, _, column = need.partition(".")
+    return frame, column.replace("_", " ")
+
+
+@lru_cache(maxsize=4)
+def _filled(path: Path, changed: int) -> frozenset[str]:
+    """Columns of a workbook's frames that hold any value, as ``frame.column``."""
+    from sense7.loading import load
+
+    study = load(path)
+    frames = {name: getattr(study, name) for name in FRAMES}
+    return frozenset(
+        f"{name}.{column}"
+        for name, frame in frames.items()
+        if frame is not None
+        for column in frame.columns
+        if frame[column].notna().any()
+    )
 
 
 # --- the copies that Jupyter opens ------------------------------------------------------
@@ -316,7 +371,7 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write
     UserError
         If one was edited in Jupyter: nothing is written then.
     """
-    refuse_edited(notebooks)
+    refuse_edited([notebook.path for notebook in notebooks])
     stale = []
     for notebook in notebooks:
         path, node = notebook.path.with_suffix(".ipynb"), json.loads(to_ipynb(notebook, install_from))
@@ -329,10 +384,10 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write
     return stale
 
 
-def refuse_edited(notebooks: Iterable[TextNotebook]) -> None:
+def refuse_edited(texts: Iterable[Path]) -> None:
     """Refuse to go on where a derived .ipynb was edited, since the book is made from the text beside it."""
-    for notebook in notebooks:
-        path = notebook.path.with_suffix(".ipynb")
+    for text in texts:
+        path = text.with_suffix(".ipynb")
         try:
             node = json.loads(path.read_text(encoding="utf-8"))
             derived = node["metadata"].get("sense7", {}).get("derived")
@@ -341,8 +396,8 @@ def refuse_edited(notebooks: Iterable[TextNotebook]) -> None:
             continue  # none, or no notebook: nothing of an edit would be lost
         if edited:
             raise UserError(
-                f"{path} was edited, and {notebook.path.name} beside it, from which the book is made, does not have "
-                f"the edit. Make it in {notebook.path.name} too, then remove {path.name}: it is derived again. To "
+                f"{path} was edited, and {text.name} beside it, from which the book is made, does not have "
+                f"the edit. Make it in {text.name} too, then remove {path.name}: it is derived again. To "
                 f"run the edited one as it is: papermill {path.name} executed.ipynb"
             )
 

@@ -29,10 +29,8 @@ from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
 from sense7.book.extensions.figure import find_picture
 from sense7.book.extensions.specifications import PAGE as SPECIFICATIONS
-from sense7.book.how_made import versions
-from sense7.book.inputs import how_made
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import data_beside, plan_jobs
+from sense7.book.plan import data_beside, how_made, plan_jobs, versions
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import one_line, reason
@@ -157,22 +155,14 @@ def verify_edition(
     _require_own_data(folder, facts, provenance)
     truth = _truth(folder, study)
     notes = _notes(made, how_made(root, jobs, judged, made["parameters"]))
-    done: list[str] = []
-
-    def report(notebook: str, fresh: bool) -> None:
-        done.append(notebook)
-        say(f"{notebook}: executed")
-        progress(len(done), len(jobs), notebook)
-
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
             path, origin = sources.resolve(workbook)
             sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=facts["file"]), again / "data")
             copy_files(judged, again / "predictions")
-            progress(0, len(jobs), "")
             workers = workers or min(os.cpu_count() or 1, len(jobs))
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, report=report, say=say)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say, progress=progress)
             write_ledger(root, again, provenance, truth, jobs)
             counts, differences = _compare_editions(folder, again)
     except OSError as error:

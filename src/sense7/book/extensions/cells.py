@@ -10,7 +10,7 @@ import re
 
 from docutils import nodes
 
-from sense7.book.by_hand import NOT_RUN
+from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["MORE", "setup"]
 

@@ -18,20 +18,17 @@ as text: nothing that a workbook holds is markup.
 import contextlib
 import html
 import json
-import pickle
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.book.banner import banner
 from sense7.book.extensions.marks import check_badge, rule_badge, rule_in_words
 from sense7.book.extensions.page_table import page_table
-from sense7.book.how_made import describe
 from sense7.book.key_index import source_of
+from sense7.book.pages import banner, describe
 from sense7.book.settings import module_of, setting
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
@@ -99,7 +96,6 @@ def edition_of(app_or_env) -> Edition:
     """The edition that the pages are made of, read once, when it is complete."""
     app = getattr(app_or_env, "app", app_or_env)
     if not hasattr(app, "_sense7_edition"):
-        getattr(app.builder, "edition_is_complete", lambda: None)()
         app._sense7_edition = Edition(Path(app.config.sense7_edition))
     return app._sense7_edition
 
@@ -165,6 +161,7 @@ class ValueRole(_TextRole):
             value = edition.values[self._key(edition)[0]]
             explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
             if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
+                self.env.note_dependency(str(source.file))
                 explained = f"{explained}; computed by {source}"
             if value["estimate"] is not None or self._said_before(value["reason"]):
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
@@ -373,17 +370,6 @@ def _without_thebe(app, page, template, context, doctree):
         context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
 
 
-def _keep_entries_of_search(app, exception) -> None:
-    """Keep the entries of the index among what is kept for the next build.
-
-    Sphinx collects them page by page for its search, after it has written what it keeps, and would lose those of all
-    pages that it does not make again.
-    """
-    if exception is None:
-        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
-            pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
-
-
 def _require_edition(app, config) -> None:
     """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
     if not config.sense7_edition:
@@ -409,5 +395,4 @@ def setup(app):
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
-    app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
