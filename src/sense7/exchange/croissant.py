@@ -56,7 +56,7 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
     """Describe tables as a data set of Croissant.
 
     ``tables`` as :func:`shared_tables` gives them; ``folder`` holds the CSV files, relative to the description; and
-    ``about`` are properties of the data set. Each file has its SHA-256; each column its meaning where the format has it.
+    ``about`` are properties of the data set. Each file has its SHA-256; each column its meaning, if known.
     """
     files, records = [], []
     for name, sheet in tables.items():
