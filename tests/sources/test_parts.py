@@ -14,8 +14,8 @@ import pytest
 from sense7 import sources
 from sense7.checkout import cache_folder
 from sense7.errors import UserError
-from sense7.loading import available, load
-from sense7.sources import SOURCES, Part, Provenance, Source, copy_for_edition, fetch, fetching, resolve
+from sense7.loading import load
+from sense7.sources import SOURCES, Part, Provenance, Source, copy_for_edition, fetch, fetching, is_fetched, resolve
 from sense7.sources.conversion import Conversation, official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.workbook import read_sheets
@@ -159,11 +159,11 @@ def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
         process.send_signal(signal.SIGKILL)
     assert hanging
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
     fetch("theirs", progress=False)
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 @pytest.mark.parametrize("step", ["write_sheets", "write_record_at"])
@@ -172,11 +172,11 @@ def test_killed_after_the_parts_nothing_is_half_there(server, monkeypatch, step)
         patch.setattr(fetching, step, lambda *_args, **_options: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             fetch("theirs", progress=False)
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     asked_for(server)
     fetch("theirs", progress=False)
     assert asked_for(server) == []
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 @pytest.mark.parametrize("content", [None, b"5"])
@@ -217,7 +217,7 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
         return [tasks, replace(messages, rows=messages.rows[1:])]
 
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2))
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     with pytest.raises(
         UserError, match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs"
     ):
@@ -239,7 +239,7 @@ def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
     )
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], parts=parts))
     server.answers["/commit/data/ratings.txt"] = other
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     fetch("theirs", progress=False)
     assert asked_for(server) == ["data/ratings.txt"]
     assert load("theirs").turns["Affective"].tolist() == [5.0]
@@ -281,7 +281,7 @@ def test_a_part_that_is_not_the_published_one_is_refused(server, left_behind, an
     with pytest.raises(UserError, match=message) as caught:
         fetch("theirs", progress=False)
     assert "\n" not in str(caught.value)
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     assert left_behind() == []
     assert not any(path.name == "ratings.txt" for path in (cache_folder() / "theirs").rglob("*"))
 
@@ -326,7 +326,7 @@ def test_a_mirrors_altered_part_is_refused(server, folder, here):
     (folder / "ratings.txt").write_bytes(b"5")
     with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
         fetch("theirs", mirror=folder, progress=False)
-    assert available("theirs") == here
+    assert is_fetched("theirs") == here
 
 
 def test_a_folder_with_the_published_parts_changes_nothing_here(server, folder, capsys):
@@ -355,7 +355,7 @@ def test_a_single_part_may_be_given_as_a_file(server, places, monkeypatch):
     monkeypatch.setitem(SOURCES, "theirs", source)
     (places / "download (1).txt").write_bytes(FILES["data/chats.txt"])
     fetch("theirs", mirror=places / "download (1).txt", progress=False)
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 # What is known of it
@@ -408,15 +408,6 @@ def test_a_digest_stands_for_what_was_fetched(server):
     sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
     with pytest.raises(UserError, match="isn't in"):
         sources.fetched_digest("theirs")
-
-
-def test_available_asks_for_names_only(server):
-    assert available("synthetic")
-    assert not available("theirs")
-    fetch("theirs", progress=False)
-    assert available("theirs")
-    with pytest.raises(UserError, match="thiers: not a data set"):
-        available("thiers")
 
 
 # The registry
