@@ -38,8 +38,7 @@ from sense7.findings.reliability import correlations
 from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import experts_agreement, panel
 from sense7.sources import released
-from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
-from sense7.sources.released_workbook import ieval_study
+from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.study import Study
 
 __all__ = [
