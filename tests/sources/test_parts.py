@@ -14,8 +14,8 @@ import pytest
 from sense7 import sources
 from sense7.checkout import cache_folder
 from sense7.errors import UserError
-from sense7.loading import available, load
-from sense7.sources import SOURCES, Source, copy_for_edition, fetch, resolve
+from sense7.loading import load
+from sense7.sources import SOURCES, Source, copy_for_edition, fetch, is_fetched, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.workbook import read_sheets
@@ -146,11 +146,11 @@ def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
         process.send_signal(signal.SIGKILL)
     assert hanging
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
     fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 @pytest.mark.parametrize("content", [None, b"5"])
@@ -181,7 +181,7 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
         return [tasks, replace(messages, rows=messages.rows[1:])]
 
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2))
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     with pytest.raises(
         UserError, match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs"
     ):
@@ -200,7 +200,7 @@ def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
     parts = SOURCES["theirs"].parts | {"data/ratings.txt": hashlib.sha256(other).hexdigest()}
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], parts=parts))
     server.answers["/commit/data/ratings.txt"] = other
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt"]
     assert load("theirs").turns["Affective"].tolist() == [5.0]
@@ -228,7 +228,7 @@ def test_a_part_that_is_not_the_published_one_is_refused(server, left_behind, an
     with pytest.raises(UserError, match=message) as caught:
         fetch("theirs")
     assert "\n" not in str(caught.value)
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     assert left_behind() == []
     assert not any(path.name == "ratings.txt" for path in (cache_folder() / "theirs").rglob("*"))
 
@@ -273,7 +273,7 @@ def test_a_mirrors_altered_part_is_refused(server, folder, here):
     (folder / "ratings.txt").write_bytes(b"5")
     with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
         fetch("theirs", mirror=folder)
-    assert available("theirs") == here
+    assert is_fetched("theirs") == here
 
 
 def test_places_that_hold_no_parts(server, folder, capsys):
@@ -299,7 +299,7 @@ def test_a_single_part_may_be_given_as_a_file(server, places, monkeypatch):
     monkeypatch.setitem(SOURCES, "theirs", source)
     (places / "download (1).txt").write_bytes(FILES["data/chats.txt"])
     fetch("theirs", mirror=places / "download (1).txt")
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 # What is known of it
@@ -324,15 +324,6 @@ def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
     assert ("Their data" in changed.label) == ("UNVERIFIED" not in changed.label) == (not change)
     assert "not SENSE-7" in changed.label
     assert not replace(changed, address=SOURCES["official"].address).verified
-
-
-def test_available_asks_for_names_only(server):
-    assert available("synthetic")
-    assert not available("theirs")
-    fetch("theirs")
-    assert available("theirs")
-    with pytest.raises(UserError, match="thiers: not a data set"):
-        available("thiers")
 
 
 # The registry
