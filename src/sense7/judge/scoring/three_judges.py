@@ -35,7 +35,7 @@ from sense7.estimators.estimates import Estimate, estimate_table
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.judge.scoring.metrics import label_metrics
-from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
+from sense7.sources.converters import QUESTIONS as STAND_INS
 from sense7.sources.released import CORPORA, CROWD, EXPERTS, JUDGES, RELEASED, judged_conversations, published_agreement
 
 __all__ = [
