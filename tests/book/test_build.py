@@ -665,7 +665,7 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     for path in (checkout.root / "notebooks").glob("*.ipynb"):
         path.unlink()
     checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
-    assert build_edition(str(checkout.root / "mine.xlsx")).changed is False
+    assert build_edition(str(checkout.root / "mine.xlsx")).executed == []
     assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
 
 
