@@ -52,30 +52,7 @@ def build_edition(
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
     **given,
 ) -> Built:
-    """Build the book of a workbook.
-
-    Parameters
-    ----------
-    data : str
-        A name (``synthetic``, ``official``) or the path of a workbook.
-    workers : int, optional
-        Notebooks that run at once; one more than there are processors if not given.
-    scheduler : str, optional
-        Address of a Dask scheduler whose workers execute the notebooks; see :mod:`sense7.book.scheduler`.
-    strict : bool
-        Whether the reader's warnings are errors.
-    say, progress : callable
-        Take a line about what was done; and how many of how many notebooks are ready, with the name of the last.
-    **given
-        Name, predictions, parameters and options; see :func:`sense7.book.plan.resolve_inputs`.
-
-    Raises
-    ------
-    UserError
-        If the data or the parameters are unfit, or the edition of this name was made from another source.
-    BuildError
-        If a notebook or a page fails; names it.
-    """
+    """Build the book of a workbook."""
     inputs = resolve_inputs(data, **given)
     editions, finished = inputs.folder.parent, _finished(inputs, say)
     refuse_edited(sorted((inputs.project.sources / "notebooks").glob("*.md")))

@@ -96,29 +96,7 @@ if importlib.util.find_spec("sense7") is None:
 
 @dataclass(frozen=True)
 class TextNotebook:
-    """A text notebook as the pipeline sees it.
-
-    Attributes
-    ----------
-    path : Path
-        The .md file.
-    source : str
-        Its text.
-    code : str
-        Its cells of code with their tags, which is all that runs, as JSON.
-    defaults : dict
-        Parameter -> default, from the parameters cell.
-    schemas : dict
-        Parameter -> JSON Schema.
-    needs : tuple of str
-        Names of the notebooks whose recorded values it reads.
-    sources : tuple of str
-        Names of the fetched data sets that it looks at, besides the edition's own data.
-    stored : tuple of str
-        Paths of the stored results that it shows, such as data/coverage.json, or of the published claims.
-    released : tuple of str
-        Names of the tables of released ratings that it reads (:mod:`sense7.sources.released`).
-    """
+    """A text notebook as the pipeline sees it."""
 
     path: Path
     source: str = field(repr=False)
@@ -150,13 +128,7 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 
 def load_notebook(path: Path) -> TextNotebook:
-    """Load one text notebook.
-
-    Raises
-    ------
-    UserError
-        If it has no parameters cell, or a parameter has no schema or an unfit default.
-    """
+    """Load one text notebook."""
     return _loaded(path, path.read_text(encoding="utf-8"))
 
 
@@ -221,13 +193,6 @@ def _assignment(statement: ast.stmt) -> tuple[str, object]:
 
 def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:
     """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
-
-    Parameters
-    ----------
-    schemas : mapping
-        Parameter -> JSON Schema.
-    parameters : mapping
-        Parameter -> value.
 
     Examples
     --------
@@ -319,17 +284,7 @@ def ipynb_text(node: Mapping) -> str:
 
 
 def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
-    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them what it lacks.
-
-    Parameters
-    ----------
-    text : str
-        A derived notebook.
-    parameters : mapping
-        With which it is to run: the workbook under ``data``, and ``predictions``.
-    folder : Path
-        Where it is to run.
-    """
+    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them what it lacks."""
     node = json.loads(text)
     for cell in node["cells"]:
         if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
@@ -378,13 +333,7 @@ def _lacking(study: "Study", need: str) -> str:
 
 
 def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write: bool = True) -> list[Path]:
-    """Write the .ipynb beside each text notebook where it is not up to date, and return these.
-
-    Raises
-    ------
-    UserError
-        If one was edited in Jupyter: nothing is written then.
-    """
+    """Write the .ipynb beside each text notebook where it is not up to date, and return these."""
     refuse_edited([notebook.path for notebook in notebooks])
     stale = []
     for notebook in notebooks:

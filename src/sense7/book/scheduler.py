@@ -65,20 +65,7 @@ class ThisMachine:
 
 
 class Cluster(ThisMachine):
-    """A cluster of Dask that has at least one worker.
-
-    Parameters
-    ----------
-    address : str
-        Of its scheduler, such as ``tcp://127.0.0.1:8786``.
-    workers : int, optional
-        Tasks at once; if not given, as many as the cluster has threads.
-
-    Raises
-    ------
-    UserError
-        If Dask is not installed, nothing answers, there is no worker, or a worker has other code or other libraries.
-    """
+    """A cluster of Dask that has at least one worker."""
 
     def __init__(self, address: str, workers: int | None = None):
         try:
@@ -184,18 +171,7 @@ def _differing(own: dict, other: dict) -> str:
 
 @contextlib.contextmanager
 def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator[ThisMachine]:
-    """Give the cluster of an address, or this machine if there is none.
-
-    Parameters
-    ----------
-    address : str or None
-        Of the scheduler.
-    workers : int, optional
-        Tasks at once; if not given, as many as the cluster has threads, or this machine processors, and there one
-        notebook more.
-    shared : Path, optional
-        A folder that every worker has to see.
-    """
+    """Give the cluster of an address, or this machine if there is none."""
     where = ThisMachine(workers) if address is None else Cluster(address, workers)
     try:
         if shared is not None:

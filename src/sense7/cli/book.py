@@ -133,7 +133,7 @@ def ledger(
 def _source_of_key(place: Path, key: str):
     """Where a value that some built edition records is computed; None if none records it."""
     from sense7.book.editions import edition_folder
-    from sense7.book.key_index import source_of
+    from sense7.book.ledger import source_of
     from sense7.record import read_values
 
     for results in sorted(edition_folder(place, "synthetic").parent.glob("*/results")):

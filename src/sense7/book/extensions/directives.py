@@ -18,16 +18,14 @@ as text: nothing that a workbook holds is markup.
 import contextlib
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.book.extensions.marks import check_badge, rule_badge, rule_in_words
-from sense7.book.extensions.page_table import page_table
-from sense7.book.key_index import source_of
+from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
 from sense7.book.settings import module_of, setting
 from sense7.implied import FILE as IMPLIED
@@ -35,7 +33,19 @@ from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setup"]
+__all__ = [
+    "NOT_AVAILABLE",
+    "OUTCOME",
+    "Edition",
+    "check_badge",
+    "edition_of",
+    "looked_up",
+    "marks",
+    "page_table",
+    "rule_badge",
+    "rule_in_words",
+    "setup",
+]
 
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
@@ -378,6 +388,57 @@ def _require_edition(app, config) -> None:
         )
 
 
+def page_table(
+    title: str,
+    head: Sequence[str],
+    widths: Sequence[int],
+    rows: Iterable[Sequence[Sequence[nodes.Node]]],
+    classes: Sequence[str],
+) -> nodes.container:
+    """A table with its title, inside what lets it scroll.
+
+    Examples
+    --------
+    >>> made = page_table("Title", ["A"], [1], [[[nodes.paragraph(text="a")]]], ["sense7-example"])
+    >>> [row.astext() for row in made.findall(nodes.row)]
+    ['A', 'a']
+    """
+    table = nodes.table(classes=list(classes), support_smartquotes=False)
+    table += nodes.title(text=title)
+    group = nodes.tgroup(cols=len(head))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph(text=text)) for text in head)))
+    group += nodes.tbody("", *(nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows))
+    table += group
+    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
+
+
+OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
+
+
+def rule_badge(row: Mapping) -> nodes.inline:
+    """The first mark: whether these data pass the claim's rule; a filled shape."""
+    rule = row["rule"]
+    return nodes.inline(text=rule["mark"], classes=["sense7-badge", f"sense7-rule-{OUTCOME[rule['passed']]}"])
+
+
+def check_badge(row: Mapping) -> nodes.inline:
+    """The second mark: whether the method finds what was put into simulated data; an outlined shape."""
+    check = row["check"]
+    return nodes.inline(text=check["mark"], classes=["sense7-check", f"sense7-check-{OUTCOME[check['passed']]}"])
+
+
+def rule_in_words(rule: Mapping) -> str:
+    """What a rule asks, why it cannot be decided, and how often simulated studies pass it."""
+    said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
+    if rule["power"] is not None:
+        said.append(
+            f"In simulated studies of SENSE-7's size it passes in {rule['power']:.0%} with the effect (power), in "
+            f"{rule['null']:.1%} without."
+        )
+    return " ".join(filter(None, said))
+
+
 def setup(app):
     """Register roles, directive and anchors with Sphinx."""
     app.connect("config-inited", _require_edition)
@@ -395,4 +456,5 @@ def setup(app):
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
+
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
