@@ -12,7 +12,6 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from multiprocessing import forkserver
 from pathlib import Path
 
 from jupyter_client import AsyncKernelManager, LocalProvisioner
@@ -33,6 +32,8 @@ _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file
 
 def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) -> None:
     """Begin to import what notebooks use, unless this process has a fork server already."""
+    from multiprocessing import forkserver  # Windows has none
+
     forkserver.set_forkserver_preload([*_LIBRARIES, *sorted(modules)])
     before = dict(os.environ)
     # No module of the folder that the build was started in takes the place of an installed one.
