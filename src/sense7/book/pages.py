@@ -74,6 +74,9 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         if not path.exists() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
+    # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
+    for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
+        style.unlink()
     _run_jupyter_book(kept)
     pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
     mark.write_text(frame, encoding="utf-8")

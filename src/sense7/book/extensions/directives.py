@@ -18,10 +18,12 @@ as text: nothing that a workbook holds is markup.
 import contextlib
 import html
 import json
+import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from docutils import nodes
+from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -380,6 +382,13 @@ def _without_thebe(app, page, template, context, doctree):
         context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
 
 
+def _keep_entries_of_search(app, exception) -> None:
+    """Keep the entries of the index for the next build: Sphinx collects them after it has written what it keeps."""
+    if exception is None:
+        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
+            pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
+
+
 def _require_edition(app, config) -> None:
     """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
     if not config.sense7_edition:
@@ -456,5 +465,6 @@ def setup(app):
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
+    app.connect("build-finished", _keep_entries_of_search)
 
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
