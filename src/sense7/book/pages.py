@@ -45,6 +45,12 @@ _PACKAGE = Path(sense7.__file__).parent
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
 
+_HEAVY = [
+    re.compile(rf'<script (?:defer )?src="[^"]*(?:{names})\.js[^"]*"></script>'.encode())
+    for names in ("fontawesome|searchindex|searchtools|language_data", "fontawesome")
+]
+"""Scripts of the theme that no page needs but, of the search, its own: 1.5 MB of icons that its fonts have too."""
+
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
@@ -83,8 +89,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
         page = path.read_bytes()
-        if CODE.encode() in page:
-            path.write_bytes(page.replace(CODE.encode(), words))
+        path.write_bytes(_HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words)))
     # The page at the top leads to the front page, and says what data the book shows.
     (pages / "index.html").write_text(
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
