@@ -1,6 +1,8 @@
-"""Cells by hand in the derived notebook of an edition: left out where the workbook lacks a column that they need."""
+"""Cells by hand in the derived notebook of an edition: left out where they have nothing to be compared with."""
 
 import functools
+import importlib
+import inspect
 import json
 import re
 from collections.abc import Mapping
@@ -8,7 +10,8 @@ from pathlib import Path
 
 from sense7 import sources
 from sense7.book.notebooks import BY_HAND, ipynb_text
-from sense7.findings.importance import choice_column
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.core import keyed_rows
 from sense7.loading import load
 from sense7.study import Study
 
@@ -18,13 +21,12 @@ FRAMES = ("conversations", "messages", "turns", "participants")
 NOT_RUN = "# Not run here: "
 """How the first line of a cell begins that was left out; the page shows it as a sentence."""
 
-
-NEED = re.compile(r"(?:(\d+) )?(\w+)\.([\w ]+)(?:([<>]=)(\d+))?")
-"""What a cell declares: a column with a value; with so many different ones; with a value at most, or at least, this."""
+NEED = re.compile(r"(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
+"""What a cell declares: the key of a number of a finding that has to have a value, or a column that has to have one."""
 
 
 def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
-    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them what it lacks.
+    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why.
 
     Parameters
     ----------
@@ -39,17 +41,24 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
     for cell in node["cells"]:
         if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
             continue
-        lacks = []
+        lacks, reasons = [], {}
         for need in needs:
             if need == "predictions":
                 lacks += [] if parameters.get("predictions") else ["no predictions of a judge"]
                 continue
             path = folder / parameters["data"]
             path = path if path.exists() else sources.resolve(parameters["data"])[0]
-            lacks.append(_lacking(_loaded(path.resolve(), path.stat().st_mtime_ns), need))
-        if any(lacks):
+            path, (key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
+            if key:
+                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function)
+                continue
+            found = getattr(_loaded(path, path.stat().st_mtime_ns), frame)
+            if found is None or column not in found or not found[column].notna().any():
+                lacks.append(f"no {column.replace('_', ' ')} ({frame})")
+        if lacks or reasons:
             cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
-            cell["source"] = f"{NOT_RUN}the data have {', '.join(filter(None, lacks))}.\n{cell['source']}"
+            why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
+            cell["source"] = f"{NOT_RUN}{why}.\n{cell['source']}"
     return ipynb_text(node)
 
 
@@ -58,18 +67,13 @@ def _loaded(path: Path, changed: int) -> Study:
     return load(path)
 
 
-def _lacking(study: Study, need: str) -> str:
-    """What the study lacks of a need, in words; "" if nothing."""
-    least, frame, column, order, bound = NEED.fullmatch(need).groups()
-    if column == "most important dimension":  # in a column of any name, found by its answers
-        return "" if choice_column(study.participants) else "no column that names the most important dimension"
-    words = f"{column.replace('_', ' ')} ({frame})"
-    found = getattr(study, frame)
-    values = found[column].dropna() if found is not None and column in found else ()
-    if not len(values):
-        return f"no {words}"
-    if least and values.nunique() < int(least):
-        return f"fewer than {least} different values of {words}"
-    if order and not (values <= int(bound) if order == "<=" else values >= int(bound)).any():
-        return f"no {words} of {bound} or {'less' if order == '<=' else 'more'}"
-    return ""
+@functools.lru_cache(maxsize=64)
+def _reason(path: Path, changed: int, key: str, module: str, function: str) -> dict[str, None]:
+    """Why a finding has no number under a key in this workbook; nothing if it has one."""
+    study = _loaded(path, changed)
+    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
+    given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
+    needed = inspect.signature(compute).parameters
+    rows = keyed_rows(compute(**{name: value for name, value in given.items() if name in needed}))
+    row = next((row for row in rows if row["key"] == key), {"estimate": None, "reason": f"there is no {key}"})
+    return {} if row["estimate"] == row["estimate"] and row["estimate"] is not None else {row["reason"]: None}
