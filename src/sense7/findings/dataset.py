@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.order import in_order_of_appearance
+from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -298,8 +297,7 @@ def _of_messages(study: Study) -> pd.DataFrame:
 
 
 def _quantity(name: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
-    # Differences of decimal fractions are rounded, so that equal ones are equal.
-    values = frame[["participant", "condition"]].assign(value=value.astype(float).round(6))
+    values = frame[["participant", "condition"]].assign(value=rounded(value.astype(float)))
     values = values[values["value"].notna()].reset_index(drop=True)
     return Quantity(*_QUANTITIES[name], values, reason if values.empty else "")
 
@@ -650,6 +648,3 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
-
-
-check_arguments(globals())

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
@@ -251,6 +250,3 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
         key="dimensions_with_examples",
     )
     return estimate_table({"both": row}, "examples")
-
-
-check_arguments(globals())

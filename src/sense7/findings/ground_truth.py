@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.order import rounded
 from sense7.findings.core import Number, need, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -159,7 +160,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     }
     frame = pd.DataFrame({name: values.reindex(conversations.index) for name, values in scores.items()}).round(12)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()[:, None]
-    return frame.mask((frame - truth).abs() <= 1e-9, np.broadcast_to(truth, frame.shape))
+    return frame.mask(rounded((frame - truth).abs()) == 0, np.broadcast_to(truth, frame.shape))
 
 
 def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -41,7 +41,6 @@ _SHARES = """
 """Keys of :func:`importance_shares`, in the order of the dimensions."""
 
 _DECIMALS = 3  # a share that was published to a tenth of a percent
-_ROUNDING = 1e-12  # of floating point, when a share is exactly halfway between two rounded ones
 _NORMAL = 1.96
 
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
@@ -169,7 +168,7 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
 def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
     """Nearest counts out of a total, and whether their shares round to the published ones."""
     counts = np.round(published * total)
-    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _ROUNDING
+    return counts, rounded(np.abs(counts / total - published)) <= 0.5 * 10.0**-decimals
 
 
 def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
@@ -316,6 +315,3 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
     """
     error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
     return 0.5 * 10.0**-decimals + _NORMAL * error
-
-
-check_arguments(globals())
