@@ -152,13 +152,6 @@ def kappa_by_table(turns, name):
     return float(kappa_module.weighted_kappa(table))
 
 
-def test_the_lowest_is_found_where_there_is_one():
-    for seed in range(10):
-        study = rated(seed=seed, spread={"Relational": 3.0})
-        table = agreement.kappa_differences(study, bootstrap_of(study))
-        assert table.loc[agreement.NEAREST, "high"] < 0
-
-
 def test_where_all_dimensions_are_equal_false_positives_are_as_frequent_as_the_level():
     some = []
     for seed in range(120):

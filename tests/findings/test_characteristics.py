@@ -5,12 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from helpers.studies import bootstrap_of
-from sense7.estimators import ranks
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import individualized
 from sense7.workbook import parse_sheets, read_workbook
@@ -73,20 +70,6 @@ def test_permutations_agree_with_the_approximations(study, turn_means, traits, n
     only = replace(study, participants=study.participants[["participant", "gender", "row"]])
     by_f = individualized.relations_of(only.participants, turn_means, bootstrap_of(study), 0)
     assert by_f.tests.loc["gender", "p"] == pytest.approx(expected)
-
-
-def spearman(x, y):
-    return stats.spearmanr(x, y).statistic if np.ptp(x) and np.ptp(y) else np.nan
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3)), min_size=3, max_size=15))
-def test_a_resampled_correlation_is_that_of_the_rows_copied_out(rows):
-    x, y, times = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    found = ranks.spearman_in_draws(x, y, times[None, :])[0]
-    if times.sum() > 2:
-        copied = [np.repeat(values, times.astype(int)) for values in (x, y)]
-        assert found == pytest.approx(spearman(*copied), abs=1e-9, nan_ok=True)
 
 
 def group_sums(y, group):

@@ -17,7 +17,6 @@ from sense7.simulate import Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import parse_sheets, read_workbook
 
-CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
 P_VALUE = {"rel": 1e-3, "abs": 0}
 """The reference has ten digits; lme4 stops 2e-5 short of the largest likelihood, which moves small p values by 4e-4 of
@@ -73,22 +72,6 @@ def test_the_test_of_all_conditions_at_once_is_that_of_lmertest(contrasts, golde
     assert float(said[1]) == pytest.approx(golden["lmm_F_model_satt"], abs=0.006)
     assert int(said[2]) == between
     assert float(said[3]) == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3, abs=0.06)
-
-
-def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
-    bootstrap = bootstrap_of(study, draws=3)
-    frame = measures.conversation_ratings(study)
-    frame["y"] = frame["ground_truth"]
-    names = ["gpt-4-emp", "gpt-4"]
-    both = frame[frame["condition"].isin(names)]
-    drawn = bootstrap.distribution(
-        lambda sums: sums[..., 0] / sums[..., 1], conditions.sums_by_condition(both, names), both["participant"]
-    )
-    for weights, means in zip(bootstrap.weights(), drawn, strict=True):
-        times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
-        copied = both.loc[both.index.repeat(times)]
-        expected = copied.groupby("condition")["y"].mean()
-        np.testing.assert_allclose(means, expected[names], atol=1e-12)
 
 
 def test_means_and_differences_are_those_of_the_conversations(study):

@@ -108,9 +108,9 @@ def rows_of(found, place=""):
     return {}
 
 
-def numbers(study, draws=DRAWS, seed=4, left_out=frozenset(MANY)):
+def numbers(study, draws=DRAWS, seed=4, left_out=frozenset(MANY), bootstrap=None):
     """Every row of every finding, by function and place."""
-    given = arguments(study, draws, seed)
+    given = arguments(study, draws, seed) | ({"bootstrap": bootstrap} if bootstrap else {})
     return {
         f"{name}{place}": row
         for name, (function, asked) in FINDINGS.items()
@@ -181,6 +181,25 @@ def renamed(sheets, seed):
         rows = [[other[cell] if place in places else cell for place, cell in enumerate(row)] for row in sheet.rows]
         changed[name] = replace(sheet, rows=rows)
     return changed, {new: old for old, new in other.items()}
+
+
+def copied(sheets, times):
+    """Every person with all their rows so many times, each copy a person of its own."""
+    changed = {}
+    for name, sheet in sheets.items():
+        keys = [place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}]
+        tasks = sheets["Tasks"]
+        person = dict(
+            zip(tasks.column(tasks.header.index("TaskId")), tasks.column(tasks.header.index("PID")), strict=True)
+        )
+        rows = []
+        for row in sheet.rows:
+            own = [row[place] for place in keys]
+            who = next((one for one in own if one in times), person.get(own[0]) if own else None)
+            for copy in range(times.get(who, 0) if keys else 1):
+                rows.append([f"{cell}-{copy}" if place in keys else cell for place, cell in enumerate(row)])
+        changed[name] = replace(sheet, rows=rows)
+    return changed
 
 
 @cache
@@ -308,3 +327,31 @@ def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets,
         assert row["reason"] or not missing, name
         for text in (row["method"], row["reason"], row["unit"]):
             assert not PLURAL.search(str(text)), (name, text)
+
+
+NOT_OF_COPIES = {
+    "context.context_shares": "its draws are moved so that their mean is the estimate",
+    "importance.importance_shares": "people who chose are resampled",
+    "individualized.same_condition_differences": "two copies of a person are no two people",
+    "individualized.variance_parts": "the model is fitted in resamples of its own",
+    "individualized.variance_shares": "the model is fitted in resamples of its own",
+    "poor_turn.cross_validated_r2": "copies stay in the fold of their person",
+}
+"""Findings whose resampled value is not that of a study of copies, and why; they have tests of their own."""
+
+
+def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(copies_of):
+    study, _ = known(2)
+    bootstrap, times = copies_of(arguments(study)["bootstrap"])
+    whole = numbers(study, bootstrap=bootstrap)
+    copies = numbers(parse_sheets(copied(sheets_of_some(2), times)))
+    compared = 0
+    for name, row in whole.items():
+        if "percentile" not in row["method"] or name.partition("/")[0] in NOT_OF_COPIES or name not in copies:
+            continue
+        expected = copies[name]["estimate"]
+        if np.isfinite(expected) and np.isfinite(row["low"]):
+            found = row["low"] + row["high"] - row["estimate"]  # the other limit is that of the study itself
+            assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
+            compared += 1
+    assert compared > 250

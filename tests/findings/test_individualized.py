@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import sense7 as s7
 from helpers.studies import bootstrap_of, simulated_study
@@ -220,20 +218,6 @@ def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
     between, within = 8 * of_person.mean().var(), of_person.var().mean()
     assert row["estimate"] == pytest.approx((between - within) / (between + 7 * within), abs=1e-12)
     assert row["low"] < row["estimate"] < row["high"]
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000))
-def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
-    generator = np.random.default_rng(seed)
-    who = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
-    y = generator.normal(size=6)[who] + generator.normal(size=15)
-    times = np.append(generator.integers(0, 4, 5), 2)
-    sums = np.tensordot(times, rater_agreement.icc_sums(y, who, 6), axes=1)
-    rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
-    index, copy = np.array(rows).T
-    expected = rater_agreement.icc_1(y[index], pd.Series(who[index] * 10 + copy))
-    assert rater_agreement.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 def test_conversations_of_one_condition_are_counted_pair_by_pair(study):

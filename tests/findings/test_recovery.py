@@ -159,29 +159,6 @@ def test_what_a_poor_turn_does_to_the_next_has_a_direction():
     assert table.loc["lasting drop, as it happened minus reversed", "low"] > 0
 
 
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
-    generator = np.random.default_rng(2)
-    people = [f"P{number % 6}" for number in range(40)]
-    conversations = generator.integers(1, 6, size=(40, 9)).tolist()
-    study = study_of(conversations, people)
-    bootstrap, times = copies_of(bootstrap_of(study, seed=5))
-    assert 0 in times.values()
-    again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
-    tables = [
-        (function(study, bootstrap), function(again, bootstrap_of(again)))
-        for function in (disrupted.lasting_drop, disrupted.reversed_order)
-    ]
-    by_time = (
-        disrupted.levels_by_event_time(study, bootstrap),
-        disrupted.levels_by_event_time(again, bootstrap_of(again)),
-    )
-    tables += [(by_time[0][name], by_time[1][name]) for name in by_time[0]]
-    for by_weights, by_copies in tables:
-        known = by_weights["low"].notna().to_numpy()
-        assert known.sum() >= 2
-        np.testing.assert_allclose(resampled(by_weights)[known], by_copies["estimate"][known], atol=1e-10)
-
-
 # Where there is nothing to compute
 
 

@@ -146,20 +146,6 @@ def test_differences_between_conversations_change_nothing_within_them():
     np.testing.assert_allclose(first.loc[within, columns], second.loc[within, columns], atol=1e-7)
 
 
-def test_resampled_values_are_those_of_the_conversations_copied_out(copies_of, resampled):
-    frame = nested(people=8)
-    bootstrap, times = copies_of(draws_of(frame))
-    copies = []
-    for person, count in times.items():
-        for copy in range(count):
-            own = frame.loc[[person]].reset_index()
-            own["conversation"] += f" copy {copy}"
-            copies.append(own)
-    again = pd.concat(copies).set_index(["participant", "conversation"])
-    expected = reliability.by_level(again, draws_of(again))["estimate"].iloc[2:]
-    np.testing.assert_allclose(resampled(reliability.by_level(frame, bootstrap).iloc[2:]), expected, atol=1e-10)
-
-
 def test_alpha_within_has_its_logarithmic_interval_and_alpha_between_one_that_may_pass_one():
     table = reliability.by_level(nested(people=60, noise=0.3), draws_of(nested(people=60)))
     assert table["high"].iloc[0] < 1
@@ -258,14 +244,6 @@ def test_correlations_are_those_of_pandas_and_their_intervals_quantiles_over_cop
     np.testing.assert_allclose([row["low"], row["high"]], np.quantile(values, [0.025, 0.975]), atol=1e-10)
 
 
-def test_a_resampled_item_rest_correlation_is_that_of_the_rows_copied_out(copies_of, resampled):
-    frame = scores().mask(np.random.default_rng(4).random((60, 4)) < 0.15)
-    bootstrap, _ = copies_of(draws_of(frame, 30))
-    rows = copied(frame, bootstrap, 0)
-    expected = alpha.item_rest_from_covariances(rows.cov().to_numpy())
-    np.testing.assert_allclose(resampled(reliability.item_rest(frame, bootstrap)), expected, atol=1e-10)
-
-
 def test_real_ratings_of_five_dimensions_give_their_known_answers(workbooks):
     frame = measures.turn_ratings(read_workbook(workbooks["ieval"]))
     table = reliability.correlations(frame, draws_of(frame))
@@ -356,14 +334,6 @@ def test_omega_and_fit_equal_those_of_r(frames, golden, which):
     for name in ("CFI", "RMSEA", "SRMR"):
         golden.check(f"cfa1_{name.lower()}_{which}", fit.loc[name, "estimate"], abs=CFA)
         assert fit.loc[name, "key"] == f"one_factor_turn_{name.lower()}"
-
-
-def test_resampled_loadings_are_those_of_the_rows_copied_out(copies_of, resampled):
-    frame = scores()
-    bootstrap, _ = copies_of(draws_of(frame, 20))
-    fit = factor.fit_one_factor(copied(frame, bootstrap, 0).corr().to_numpy())
-    found = resampled(reliability.omega_and_loadings(frame, bootstrap)[1])
-    np.testing.assert_allclose(found, fit.loadings, atol=1e-6)
 
 
 def test_loadings_have_a_row_for_every_item():
