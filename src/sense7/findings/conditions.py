@@ -268,19 +268,7 @@ MODEL = "mixed model: participant, participant by condition, conversation; REML"
 
 
 class Contrasts(NamedTuple):
-    """All pairs of conditions by the mixed model.
-
-    Attributes
-    ----------
-    differences, p : DataFrame
-        Tables of estimates, one row per pair: the difference in points, and its p value by Holm.
-    overall : DataFrame
-        Whether the conditions differ at all: the p value of the ``F test``.
-    pairs : DataFrame
-        Difference, standard error, degrees of freedom, p, and p by Holm of each pair; empty if there is no model.
-    reason : str
-        Why there is none; "" if there is one.
-    """
+    """All pairs of conditions by the mixed model."""
 
     differences: pd.DataFrame
     p: pd.DataFrame
@@ -502,18 +490,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 class DimensionByCondition(NamedTuple):
-    """The test of dimension by condition.
-
-    Attributes
-    ----------
-    test : DataFrame
-        Table of estimates: ``interaction`` (p value that no dimension deviates in any condition) and
-        ``largest deviation`` (points, of the dimension and condition that ``where`` names).
-    where : dict
-        Dimension and condition of the largest deviation: a value for a record, whose estimate is their names.
-    deviations : DataFrame
-        Table of estimates with a row for each dimension and condition: the interaction, in points.
-    """
+    """The test of dimension by condition."""
 
     test: pd.DataFrame
     where: dict

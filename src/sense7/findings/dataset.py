@@ -98,17 +98,7 @@ NO_RETRIES = "no cell of the column Retry is filled in this data set"
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A quantity measured of every message, turn or conversation.
-
-    Attributes
-    ----------
-    key, name, unit, units : str
-        Key of its median; what is measured; its unit; what is counted by n.
-    frame : DataFrame
-        participant, condition (``(no condition)`` if there is none), value; no NaN.
-    reason : str
-        Why there is no value; "" if there is one.
-    """
+    """A quantity measured of every message, turn or conversation."""
 
     key: str
     name: str
@@ -120,19 +110,7 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class Characteristics:
-    """The columns of the participants' sheet.
-
-    Attributes
-    ----------
-    numbers : DataFrame
-        One row per column of numbers: n, lowest, lower quartile, median, upper quartile, highest.
-    groups : DataFrame
-        One row per answer of a column of few answers: participants, share of answers (%).
-    others : DataFrame
-        One row per column of many texts or of what may name people: n, different answers. Not the answers.
-    reason : str
-        Why there are none; "" if there are.
-    """
+    """The columns of the participants' sheet."""
 
     numbers: pd.DataFrame
     groups: pd.DataFrame
@@ -373,20 +351,6 @@ def answers(study: Study) -> list[Quantity]:
 def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap) -> np.ndarray:
     """Return the median in every bootstrap resample, exactly that of the rows copied out.
 
-    Parameters
-    ----------
-    values : array, shape (rows,)
-        No NaN.
-    participants : Series
-        Participant of each row.
-    bootstrap : ParticipantBootstrap
-        The draws.
-
-    Returns
-    -------
-    array, shape (draws,)
-        NaN where a draw takes no row.
-
     Examples
     --------
     >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
@@ -442,12 +406,6 @@ def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
 
 def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     """Return the median and quartiles of a quantity in each condition and in all.
-
-    Returns
-    -------
-    DataFrame
-        One row per condition, then ``(all)``: n, lower quartile, median, upper quartile (linear interpolation);
-        empty if there is no value.
 
     Examples
     --------

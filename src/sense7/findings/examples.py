@@ -155,14 +155,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
 
 
 def turns_with_texts(study: Study) -> pd.DataFrame:
-    """Return the assistant turns that have a text and a user's text before them.
-
-    Returns
-    -------
-    DataFrame
-        The rows of ``study.turns`` in file order, with ``assistant`` (the turn's text) and ``user`` (the user's message
-        nearest before it). Turns whose text, or whose user's message, is blank are left out.
-    """
+    """Return the assistant turns that have a text and a user's text before them."""
     messages = study.messages[["conversation", "position", "role", "content"]]
     messages = in_order_of_appearance(messages, "conversation", "position")
     user = messages["content"].where(messages["role"] == "user")

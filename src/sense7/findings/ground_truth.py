@@ -92,10 +92,6 @@ def labels(values) -> np.ndarray:
 def label_counts(values) -> np.ndarray:
     """Number of values with each label 1..5 (see :func:`labels`); missing values are not counted.
 
-    Returns
-    -------
-    array of int, shape (5,)
-
     Examples
     --------
     >>> label_counts([4.2, 3.5, 2.5, float("nan")]).tolist()

@@ -83,11 +83,6 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
 def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of participants that name each dimension as the most important.
 
-    Parameters
-    ----------
-    bootstrap : ParticipantBootstrap
-        Draws and confidence; participants who chose are resampled.
-
     Returns
     -------
     DataFrame
@@ -135,20 +130,6 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
     .. math:: \left| k / n - s \right| \le \tfrac{1}{2} 10^{-d}
 
     so that halves may be rounded up or down.
-
-    Parameters
-    ----------
-    shares : mapping
-        Name -> published share, from 0 to 1.
-    total : int
-        Number of people, at least 1.
-    decimals : int
-        Decimals of the share as it was published: 3 for a tenth of a percent.
-
-    Returns
-    -------
-    DataFrame
-        One row per share: published, count (k), share (k / n), possible.
 
     Examples
     --------
@@ -298,15 +279,6 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
     .. math:: \tfrac{1}{2} 10^{-d} + 1.96 \sqrt{s (1 - s) \left(\frac{1}{m} - \frac{1}{n}\right)}
 
     half a unit of the last published digit, plus 1.96 standard errors of a part of m people drawn from the n.
-
-    Parameters
-    ----------
-    share : float
-        The group's share as published, from 0 to 1.
-    part, total : int
-        People in the part and in the group.
-    decimals : int
-        Decimals of the share as it was published.
 
     Examples
     --------

@@ -159,16 +159,7 @@ def intervals(names: dict[str, tuple[str, str]], values: np.ndarray, own: Partic
 
 @dataclass(frozen=True, eq=False)
 class VarianceParts:
-    """Parts of the variance of conversations' ground truth, tables of estimates with one row per part.
-
-    Attributes
-    ----------
-    variances, shares : DataFrame
-        In squared levels, and as shares of their sum; conditions are fixed and not among them.
-    on_one_base : DataFrame
-        Shares of the whole variance: participant, condition (see :func:`variance_of_effects`), participant by
-        condition, conversation, turn, and noise within a turn.
-    """
+    """Parts of the variance of conversations' ground truth, tables of estimates with one row per part."""
 
     variances: pd.DataFrame
     shares: pd.DataFrame
@@ -299,16 +290,7 @@ def within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
 
 @dataclass(frozen=True, eq=False)
 class VarianceShares:
-    """Shares of the variance of all conversations' ratings, tables of estimates.
-
-    Attributes
-    ----------
-    shares : DataFrame
-        Participant, condition, participant by condition, context and the rest, which add up to one; then the topic, the
-        importance and the desired empathy, each alone, which need not add up to the context.
-    comparison : DataFrame
-        Participant; condition and topic together; and the first minus the second.
-    """
+    """Shares of the variance of all conversations' ratings, tables of estimates."""
 
     shares: pd.DataFrame
     comparison: pd.DataFrame
@@ -546,19 +528,7 @@ NONCENTRAL = "interval from the noncentral F distribution, participants independ
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Every characteristic against participants' mean ratings.
-
-    Attributes
-    ----------
-    estimates : DataFrame
-        A table of estimates, one row per characteristic: Spearman's rho of numbers, omega squared of groups.
-    tests : DataFrame
-        p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
-    left_out : DataFrame
-        Columns that were not examined, with the reason.
-    summary : DataFrame
-        A table of estimates: how many were examined, how many are related.
-    """
+    """Every characteristic against participants' mean ratings."""
 
     estimates: pd.DataFrame
     tests: pd.DataFrame

@@ -69,21 +69,7 @@ NEVER_INCOMPLETE = "an overall rating is one rating and never incomplete, so tha
 
 @dataclass(frozen=True)
 class Headline:
-    """A number whose dependence on choices is shown.
-
-    Attributes
-    ----------
-    title, unit : str
-        Its name, and the unit of the estimates.
-    reference : float or None
-        The value above which an interval has to lie to show what the headline says; None where a figure is published.
-    claim : str
-        Id of the published claim whose figure the intervals may hold; "" if only words are published.
-    choices : dict
-        Choice -> its options, the first being that of the other pages.
-    left_out : str
-        Why some combinations of the choices are left out; "" if none is.
-    """
+    """A number whose dependence on choices is shown."""
 
     title: str
     unit: str

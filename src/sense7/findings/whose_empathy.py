@@ -55,15 +55,7 @@ RHO, DIFFERENCE, MEANS = "Spearman's rho", "difference of Spearman's rho", "scor
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Conversations rated by the person who was answered and by observers.
-
-    Attributes
-    ----------
-    items : DataFrame
-        One row per conversation; columns (rater, question), ratings from 1 to 7 without a gap.
-    answers : DataFrame
-        Who answered (``response``) under which ``label``: ``ai`` or ``human``.
-    """
+    """Conversations rated by the person who was answered and by observers."""
 
     items: pd.DataFrame
     answers: pd.DataFrame
