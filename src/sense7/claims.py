@@ -371,7 +371,7 @@ _CHECKED = {RECOVERED: True, CONSISTENT: True, BY_CONSTRUCTION: True, MISSED: Fa
 
 
 def _check_mark(row: Row) -> dict | None:
-    """Whether the method finds what was put into synthetic data; None on other data, and of what has no truth."""
+    """Whether the method finds what was planted in synthetic data, or follows; None on other data, and of what has no truth."""
     passed = _CHECKED.get(row.verdict)
     if passed is None:
         return None
@@ -379,7 +379,8 @@ def _check_mark(row: Row) -> dict | None:
         says, mark = f"{row.why[:1].upper()}{row.why[1:]}.", "found again" if passed else "not found again"
     else:
         truth = format_number(row.truth, row.computed["unit"])
-        says = f"The interval {'contains' if passed else 'misses'} the true value put into the simulation, {truth}."
+        of = "put into" if "(planted)" in row.why else "that follows from"
+        says = f"The interval {'contains' if passed else 'misses'} the true value {of} the simulation, {truth}."
         mark = f"true value {'inside' if passed else 'outside'}"
     return {"passed": passed, "mark": mark, "says": says}
 
