@@ -371,7 +371,7 @@ _CHECKED = {RECOVERED: True, CONSISTENT: True, BY_CONSTRUCTION: True, MISSED: Fa
 
 
 def _check_mark(row: Row) -> dict | None:
-    """Whether the method finds what was planted in synthetic data, or follows; None on other data, and of what has no truth."""
+    """Whether the method finds what is true of synthetic data; None on other data, and of what has no truth."""
     passed = _CHECKED.get(row.verdict)
     if passed is None:
         return None
