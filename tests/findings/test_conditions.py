@@ -4,13 +4,12 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.estimators import estimates, mixed
+from sense7.estimators import estimates
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import conditions, measures
 from sense7.simulate import Parameters, simulate
@@ -275,30 +274,6 @@ def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     assert (best["estimate"], best["n"], best["reason"]) == (None, 4, conditions.ONE_CONDITION)
 
 
-def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
-    study = parse_sheets(minimal_sheets())
-    row = conditions.condition_differences(study, bootstrap_of(study), standardized=True).iloc[0]
-    assert np.isnan(row["estimate"])
-    assert row["reason"]
-    assert conditions.mixed_contrasts(study, bootstrap_of(study)).reason == "the ratings do not vary"
-    best = conditions.best_condition(study, bootstrap_of(study))["best"]
-    assert best["reason"] == "several conditions have the same highest mean"
-    assert (best["estimate"], best["n"], best["unit"]) == (None, 4, "condition")
-
-
-@pytest.mark.parametrize("conversations", [1, 2, 3])
-def test_few_conversations_give_reasons(minimal_sheets, conversations):
-    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral"] * 4
-    names = ("EmpathyOverall", "Affective")
-    messages = dict.fromkeys(names, ratings[: 4 * conversations])
-    study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))
-    bootstrap = bootstrap_of(study)
-    found = conditions.mixed_contrasts(study, bootstrap)
-    assert found.reason or np.isfinite(found.differences["estimate"]).all()
-    table = conditions.condition_differences(study, bootstrap)
-    assert ((table["reason"] != "") | table["estimate"].notna()).all()
-
-
 def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
     names = ["a`b", "a<b", "$x$", 'say "hi"']
     study = parse_sheets(minimal_sheets(tasks={"Model": names}))
@@ -325,21 +300,3 @@ def test_holm_is_between_p_and_bonferroni(p):
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
-
-
-def test_p_values_are_uniform_where_there_is_no_difference():
-    """Participants lean towards conditions of their own, and the conditions are alike."""
-    generator = np.random.default_rng(5)
-    p = []
-    for _ in range(60):
-        who, what = np.repeat(np.arange(30), 6), np.tile([0, 0, 1, 1, 2, 2], 30)
-        y = generator.normal(size=30)[who] + generator.normal(0, 0.5, (30, 3))[who, what] + generator.normal(size=180)
-        design = np.eye(3)[what]
-        sums = mixed.nested_sums(y, design, pd.Series(who), pd.Series(what))
-        fit = mixed.fit_nested(sums)
-        contrast = np.array([[1.0, -1, 0]])
-        error = np.sqrt((contrast @ fit.covariance @ contrast.T)[0, 0])
-        freedom = mixed.satterthwaite(sums, fit, contrast)[0]
-        p.append(2 * stats.t.sf(abs(contrast[0] @ fit.coefficients) / error, freedom))
-    assert np.mean(np.array(p) < 0.05) < 0.15
-    assert stats.kstest(p, "uniform").pvalue > 0.01

@@ -176,15 +176,6 @@ def test_what_was_planted_is_found(study, planted):
 # Expected and experienced
 
 
-def test_the_gap_by_hand(minimal_sheets):
-    post = {f"PostTaskEmpathy_{name}": [1.0, 1.0, 5.0, 5.0] for name in ("Affective", "Cognitive")}
-    study = parse_sheets(minimal_sheets(tasks=post | {"PreTaskDesiredEmpathy": [3.0, 2.0, 2.0, 3.0]}))
-    frame = context.expected_and_experienced(study)
-    experienced = (2 * np.array([1, 1, 5, 5]) + 5 * 4) / 7  # the other five are rated good
-    np.testing.assert_allclose(frame["experienced"], experienced)
-    np.testing.assert_allclose(frame["gap"], (experienced - 1) / 4 - [1, 0.5, 0.5, 1])
-
-
 def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(study):
     """Any other levels in the same order: the p value of percent ranks stays, though the gap itself turns round."""
     conversations = study.conversations
