@@ -244,7 +244,7 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
         assert of_study <= {*by_hand.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
         assert "assert" in source, f"{name}: compares with nothing"
         declared = [by_hand.NEED.fullmatch(need) for need in needs if need != "predictions"]
-        assert {found[4] for found in declared if found[4]} <= set(by_hand.FRAMES), name
+        assert {found[5] for found in declared if found[5]} <= set(by_hand.FRAMES), name
 
 
 CELL = """# A
@@ -272,7 +272,7 @@ data = "synthetic"
         ("conversations.of_nobody", "", "the data have no of nobody (conversations)."),
         ("predictions", "", "the data have no predictions of a judge."),
         ("poor_turn_d of poor_turn.poor_turn_effects, turns.overall", "", None),
-        ("ground_truth_mean of dataset.ground_truth_mean", "", None),
+        ("interval ground_truth_mean of dataset.ground_truth_mean", "", None),
         ("gone of ratings.applicability", "", "there is no gone."),
     ],
 )

@@ -21,8 +21,8 @@ FRAMES = ("conversations", "messages", "turns", "participants")
 NOT_RUN = "# Not run here: "
 """How the first line of a cell begins that was left out; the page shows it as a sentence."""
 
-NEED = re.compile(r"(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
-"""What a cell declares: the key of a number of a finding that has to have a value, or a column that has to have one."""
+NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
+"""What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 
 
 def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
@@ -48,9 +48,10 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
                 continue
             path = folder / parameters["data"]
             path = path if path.exists() else sources.resolve(parameters["data"])[0]
-            path, (key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
+            path, (interval, key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
             if key:
-                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function)
+                part = "low" if interval else "estimate"
+                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function, part)
                 continue
             found = getattr(_loaded(path, path.stat().st_mtime_ns), frame)
             if found is None or column not in found or not found[column].notna().any():
@@ -68,12 +69,12 @@ def _loaded(path: Path, changed: int) -> Study:
 
 
 @functools.lru_cache(maxsize=64)
-def _reason(path: Path, changed: int, key: str, module: str, function: str) -> dict[str, None]:
-    """Why a finding has no number under a key in this workbook; nothing if it has one."""
+def _reason(path: Path, changed: int, key: str, module: str, function: str, part: str) -> dict[str, None]:
+    """Why a finding has no number, or no interval, under a key in this workbook; nothing if it has one."""
     study = _loaded(path, changed)
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
     given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
     needed = inspect.signature(compute).parameters
     rows = keyed_rows(compute(**{name: value for name, value in given.items() if name in needed}))
-    row = next((row for row in rows if row["key"] == key), {"estimate": None, "reason": f"there is no {key}"})
-    return {} if row["estimate"] == row["estimate"] and row["estimate"] is not None else {row["reason"]: None}
+    row = next((row for row in rows if row["key"] == key), {part: None, "reason": f"there is no {key}"})
+    return {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
