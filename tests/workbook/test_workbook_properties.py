@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.workbook import parse_sheets, read_sheets, read_workbook, write_sheets
+from sense7.workbook import parse_sheets, read_workbook, write_sheets
 from sense7.workbook.diagnostics import describe
 
 FRAMES = ("conversations", "messages", "turns", "participants")
@@ -22,7 +22,6 @@ PIECES = [
     "e\u0301", "\U0001f642", "\U0010ffff", "\ufeff", "\ufffd",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join)
-unholdable = st.sampled_from(["\ud800", "\udfff", "\ufffe", "\uffff"])
 names = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8).filter(str.strip)
 levels = st.sampled_from([None, None, "good", "Very Good", "unknown", "1", 5.0, 3.0, "excellent", " poor "])
 ages = st.none() | st.integers(18, 99).map(float) | st.just("no answer")
@@ -70,24 +69,6 @@ def frames_of(read, *arguments):
     }
 
 
-def assert_same(first, second):
-    if isinstance(first, list):
-        assert first == second
-        return
-    for name in FRAMES:
-        pd.testing.assert_frame_equal(first[name], second[name], check_exact=True)
-    assert first["found"] == second["found"]
-
-
-@settings(max_examples=30)
-@given(changes=studies())
-def test_a_study_comes_through_an_xlsx_file_as_it_was(minimal_sheets, tmp_path_factory, changes):
-    sheets = minimal_sheets(**changes)
-    path = tmp_path_factory.mktemp("studies") / "study.xlsx"
-    write_sheets(sheets, path)
-    assert_same(frames_of(read_workbook, path), frames_of(parse_sheets, blank_as_none(sheets)))
-
-
 def blank_as_none(sheets):
     """An empty text is no cell to a file."""
     for sheet in sheets.values():
@@ -125,30 +106,6 @@ def test_a_study_comes_through_a_folder_of_tables_as_it_was(minimal_sheets, tmp_
         "turns": ["conversation", "turn", "Affective", "Affective_state", "overall"],
     }.items():
         pd.testing.assert_frame_equal(read[frame][columns], known[frame][columns], check_exact=True)
-
-
-@settings(max_examples=30)
-@given(text=texts, bad=unholdable, place=st.sampled_from(["tasks", "messages", "participants"]))
-def test_what_a_file_can_not_hold_is_refused_and_nothing_is_written(minimal_sheets, tmp_path_factory, text, bad, place):
-    column = {"tasks": "PreTaskChoice", "messages": "Content", "participants": "Gender"}[place]
-    path = tmp_path_factory.mktemp("refused") / "study.xlsx"
-    with pytest.raises(UserError, match=rf"sheet {place.title()}, cell .*: a character that .* Nothing was written"):
-        write_sheets(minimal_sheets(**{place: {column: text + bad}}), path)
-    assert list(path.parent.iterdir()) == []
-
-
-@given(text=st.integers(32_760, 32_775).flatmap(lambda n: st.sampled_from(["a" * n, "\U0001f642" * (n // 2) + "a"])))
-@settings(max_examples=16)
-def test_a_text_is_held_whole_or_refused_by_its_units(minimal_sheets, tmp_path_factory, text):
-    path = tmp_path_factory.mktemp("long") / "study.xlsx"
-    sheets = minimal_sheets(messages={"Content": text})
-    if len(text.encode("utf-16-le")) // 2 > 32_767:
-        with pytest.raises(UserError, match=r"an \.xlsx cell holds at most 32,767"):
-            write_sheets(sheets, path)
-        assert not path.exists()
-    else:
-        write_sheets(sheets, path)
-        assert set(read_workbook(path).messages["content"]) == {text}
 
 
 # A package that something has befallen
@@ -258,15 +215,3 @@ def test_a_place_behind_a_tag_inside_a_tag_is_not_overlooked(package, tmp_path):
     path.write_bytes(pack(package | {"xl/worksheets/sheet2.xml": sheet}))
     with pytest.raises(UserError, match="sheet Messages: damaged: not well-formed"):
         read_workbook(path)
-
-
-@settings(max_examples=40)
-@given(
-    content=st.binary(max_size=400),
-    start=st.sampled_from([b"", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"%PDF"]),
-)
-def test_any_bytes_are_no_workbook(tmp_path_factory, content, start):
-    path = tmp_path_factory.mktemp("bytes") / "study.xlsx"
-    path.write_bytes(start + content)
-    with pytest.raises(UserError, match=r"study\.xlsx: "):
-        read_sheets(path)
