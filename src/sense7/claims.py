@@ -16,6 +16,7 @@ A verdict says no more than the data allow:
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -220,6 +221,8 @@ def _name_of(entry: object, number: int) -> str:
 def _contradiction(entry: Mapping) -> str | None:
     """What of a claim contradicts another part of it, and how to fix it; None if nothing does."""
     compare, value, of = entry.get("compare") or {}, entry["value"], entry.get("of", "SENSE-7")
+    if any(isinstance(number, float) and math.isnan(number) for number in (value, *compare.values())):
+        return "nan is no number. Write a number, or null."
     if compare and len(compare.keys() & set(RULES)) != 1:
         return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
     for rule, others in (("above", ()), ("counts", (None,))):

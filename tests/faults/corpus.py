@@ -1,9 +1,9 @@
 """Broken and odd input on the command line: a row each, whose name says what is wrong, and what must come of it.
 
 The function of a row gets a :class:`Bench` to make files with, and gives the arguments of the command line.
-``said.yml`` has the parts of the one message by which it is refused: the place and how to fix it. ``Read`` says which warnings are
-counted, and how the frames differ from those of the clean workbook: in the touched cells and nowhere else. What each
-kind of warning says, and which cells are levels, is asserted of the reader itself in ``tests/workbook``.
+``said.yml`` has the parts of the one message by which it is refused: the place and how to fix it. ``Read`` says which
+warnings are counted, and how the frames differ from those of the clean workbook: in the touched cells and nowhere else.
+What each kind of warning says, and which cells are levels, is asserted of the reader itself in ``tests/workbook``.
 """
 
 import contextlib
