@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import sys
 
 import pytest
@@ -106,15 +105,6 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     require_the_same(project, command, kept)
     left = [path for path in (project.base / "jupyter").rglob("*") if path.is_file()]
     assert left == [], "a file was left in the user's home"
-
-
-@pytest.mark.long
-def test_in_the_background_of_a_script_sigterm_ends_it(project):
-    command = project.fresh("background")
-    early = interrupting.Moment(signal.SIGTERM, by_step=True, share=0.1)
-    ended = command.interrupt(early, project.whole, *BUILD, background=True)
-    assert ended.code == interrupting.CODES[signal.SIGTERM], ended
-    require_intact(project, command.folder)
 
 
 @pytest.mark.long

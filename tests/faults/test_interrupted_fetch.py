@@ -95,12 +95,3 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_keeps_what_was_here(f
     assert before.items() <= found.items()
     assert found.keys() <= after.keys() | before.keys()  # the new copy may be there, whole, without a record yet
     assert interrupting.unfinished(command.folder) == []
-
-
-@pytest.mark.long
-def test_where_files_may_not_become_so_large_it_says_so(fetched):
-    command, before, arguments, *_ = fetched
-    restore(command.folder, before)
-    interrupting.require_full(command.run(*arguments, limit=3000), "official")
-    assert interrupting.content(command.folder) == before
-    assert interrupting.unfinished(command.folder) == []

@@ -73,12 +73,3 @@ def test_on_a_full_disk_it_names_the_file_and_the_fix_and_changes_nothing(simula
     )
     assert interrupting.content(command.folder)[FILES[0]] == before[FILES[0]]
     assert interrupting.unfinished(command.folder) == []
-
-
-@pytest.mark.long
-def test_where_files_may_not_become_so_large_it_says_so(simulations):
-    command, before, arguments, *_ = simulations
-    restore(command.folder, before)
-    interrupting.require_full(command.run(*arguments, limit=20_000), FILES[0])
-    assert interrupting.content(command.folder) == before
-    assert interrupting.unfinished(command.folder) == []
