@@ -1,6 +1,7 @@
 """R's values: what the script compares and reports, and that the book's table says what the tests assert."""
 
 import json
+import math
 import pydoc
 import re
 import shutil
@@ -145,11 +146,11 @@ def test_every_package_that_the_script_calls_is_asked_for():
     assert set(re.findall(r'"(r-cran-\w+)"', text)) == set(re.findall(r"\br-cran-\w+", readme))
 
 
-def test_values_have_a_method_a_package_and_ten_digits(values):
+def test_values_have_a_method_and_a_package_with_its_version(values):
     for name, row in values.items():
         assert row["method"], name
         assert re.fullmatch(r"\w+ (R-)?\d[\d.]+", row["r_package"]), name
-        assert row["value"] == f"{float(row['value']):.10g}", name
+        assert math.isfinite(float(row["value"])), name
 
 
 # Measuring

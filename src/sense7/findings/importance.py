@@ -44,6 +44,8 @@ _DECIMALS = 3  # a share that was published to a tenth of a percent
 _ROUNDING = 1e-12  # of floating point, when a share is exactly halfway between two rounded ones
 _NORMAL = 1.96
 
+_NAMES = {normalise_name(name): one.name for one in DIMENSIONS for name in (one.name, one.title)}
+
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
 NO_SHEET = "the workbook has no participants' sheet"
 
@@ -56,13 +58,7 @@ def named_dimension(text: object) -> str | None:
     >>> named_dimension("Response Appropriateness"), named_dimension("all of them")
     ('Response', None)
     """
-    name = normalise_name(text) if isinstance(text, str) else ""
-    named = [
-        dimension.name
-        for dimension in DIMENSIONS
-        if name in {normalise_name(dimension.name), normalise_name(dimension.title)}
-    ]
-    return named[0] if named else None
+    return _NAMES.get(normalise_name(text)) if isinstance(text, str) else None
 
 
 def choice_column(participants: pd.DataFrame | None) -> str | None:
