@@ -193,6 +193,7 @@ GOOD, SECONDS, SAID = (
     "I had a bad day.",
 )
 MESSAGES = "xl/worksheets/sheet2.xml"
+MANY_NAMES = b"".join(b'<sheet name="T%d" sheetId="%d" r:id="rId1"/>' % (number, number + 9) for number in range(9999))
 
 
 def of_four(*names):
@@ -345,7 +346,12 @@ refused("part twice but for case", lambda b: check(b.package(b.parts() | {MESSAG
 refused("other compression", lambda b: check(b.package(b.parts(), zipfile.ZIP_LZMA)))
 refused("xml cut short", part(MESSAGES, lambda xml: xml[:3000]))
 refused("xml in utf-16", part(MESSAGES, lambda xml: xml.decode().replace("UTF-8", "UTF-16").encode("utf-16")))
+refused(
+    "one part under thousands of names",
+    part("xl/workbook.xml", lambda xml: b"".join(cut(xml, b"</sheets>", MANY_NAMES + b"</sheets>"))),
+)
 for name, old, new in (
+    ("place behind a tag inside a tag", "</sheetData>", '<c x="<c/>" r="XFD1048576"><v>1</v></c></sheetData>'),
     ("xml in latin-1", SAID, b"caf\xe9"),
     ("shared text that is not there", GOOD, '<c r="H3" t="s"><v>99</v></c>'),
     ("type of cell unknown", SECONDS, '<c r="C3" t="zz"><v>20.0</v></c>'),

@@ -37,35 +37,6 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(own, elsewhere
     assert (found and found[1]) == likely
 
 
-@pytest.mark.parametrize(
-    ("seen", "size", "likely"),
-    [
-        ({"n0": 9, "n1": 9}, 5, "0-1"),
-        ({"n0_5": 9, "n1": 9}, 5, "0-1"),
-        ({"n0": 9, "n3": 9}, 5, "0-3"),
-        ({"n0": 9, "n4": 9}, 5, "0-4"),
-        ({"n0": 9, "n2": 9}, 3, "0-2"),
-        ({"n0": 9, "n5": 9}, 5, "0-5"),
-        ({"n1": 9, "n2_5": 9}, 5, "1-5"),
-        ({"n2": 9, "n6": 9}, 5, "1-6"),
-        ({"n3": 9, "n7": 9}, 5, "1-7"),
-        ({"n0": 9, "n8": 9}, 5, "0-9"),
-        ({"n1": 9, "n10": 9}, 5, "1-10"),
-        ({"n8": 9, "n93": 9}, 5, "0-100"),
-        ({"m1": 9, "n1": 9}, 5, "-1..1"),
-        ({"m2": 9, "n1": 9}, 5, "-2..2"),
-        ({"m3": 9, "n3": 9}, 5, "-3..3"),
-        ({"n1": 9, "n200": 9}, 5, "1-200"),
-        ({"n1": 500, "n7": 500, "n77": 5}, 5, "1-7"),  # a rare stray is no end
-        ({"n1": 500, "n7": 500, "n77": 6}, 5, "0-100"),
-        ({"n2": 9, "n5": 9}, 3, "1-5"),
-    ],
-)
-def test_the_scale_that_is_proposed_is_the_smallest_usual_one(seen, size, likely):
-    own = numbers(**seen)
-    assert foreign_scale(own, own, size)[1].option == likely
-
-
 def test_what_was_seen_is_said_in_numbers():
     own = numbers(2, n0=3, n2_5=4, n3=5, n7=6)
     assert foreign_scale(own, own, 5)[0] == (

@@ -50,11 +50,6 @@ def test_a_name_is_its_own_name(text):
     assert name is None or (as_name(name) == name and unicodedata.is_normalized("NFC", name) and name == name.strip())
 
 
-@given(text=st.text(st.characters(max_codepoint=127)))
-def test_names_in_ascii_differ_in_white_space_only(text):
-    assert as_name(text) == (" ".join(text.split()) or None)
-
-
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("spelling", SAME.values(), ids=SAME)
 def test_what_cannot_be_seen_makes_no_other_name(read, column, spelling):
@@ -71,10 +66,6 @@ def test_composed_and_decomposed_letters_are_the_same(read):
     assert read(tasks={"Model": [COMPOSED, "b"] * 2}, prompted_condition=DECOMPOSED).prompted_condition == COMPOSED
     with pytest.raises(UserError, match="there is no condition ' '"):
         read(prompted_condition=" ")
-
-
-def test_one_spelling_throughout_needs_no_notice(read):
-    assert read(tasks={"Model": [" a ", " a "] * 2}).diagnostics == []
 
 
 def test_many_merged_names_are_one_notice(read):
@@ -129,12 +120,6 @@ def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(rea
         read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]}, strict=True)
 
 
-def test_conversations_that_differ_in_case_are_said(read):
-    ids = ["c1", "C1", "C3", "C4"]
-    study = read(tasks={"TaskId": ids}, messages={"TaskId": [name for name in ids for _ in range(4)]})
-    assert [diagnostic.kind for diagnostic in study.diagnostics] == ["similar-conversations"]
-
-
 @pytest.mark.parametrize(
     ("first", "second", "named"),
     [
@@ -173,11 +158,6 @@ def test_more_groups_than_can_be_read_are_one_warning(read):
     [warning] = of_kind(study, "similar-participants")
     assert warning.count == 48
     assert "and 21 further groups of names" in str(warning)
-
-
-def test_each_group_is_a_warning_of_its_own(read):
-    study = read(tasks={"Model": ["a", "A", "b", "B"]})
-    assert [diagnostic.rows for diagnostic in of_kind(study, "similar-conditions")] == [(2, 3), (4, 5)]
 
 
 def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(read):

@@ -193,9 +193,3 @@ def test_tables_that_change_meanwhile_are_no_copy(sheets, tmp_path):
     with pytest.raises(UserError, match="changed while it was read"):
         sources.copy_for_edition(path, provenance, tmp_path / "edition")
     assert list((tmp_path / "edition").iterdir()) == []
-
-
-def test_the_separator_is_that_of_the_first_row(tmp_path):
-    (tmp_path / "Tasks.csv").write_text('PID,TaskId\nP1,"a;b;c;d;e"\n', encoding="utf-8")
-    sheet = read_tables(tmp_path)["Tasks"]
-    assert (sheet.header, sheet.rows) == (["PID", "TaskId"], [["P1", "a;b;c;d;e"]])

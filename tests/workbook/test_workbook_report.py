@@ -1,9 +1,6 @@
 """What ``sense7 check`` prints of a workbook, to the letter."""
 
-import pandas as pd
-
-from sense7.loading import load
-from sense7.workbook.diagnostics import describe, diagnostics_table, print_description
+from sense7.workbook.diagnostics import print_description
 
 DESCRIPTION = {
     "name": "mine",
@@ -105,41 +102,3 @@ def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
 def test_a_name_from_a_workbook_prints_nothing_but_itself(capsys):
     print_description(DESCRIPTION | {"name": "\x1b[31mred[/bold]"})
     assert capsys.readouterr().out.splitlines()[0] == r"\x1b[31mred[/bold]: own workbook [not SENSE-7]"
-
-
-def test_a_description_says_where_the_workbook_came_from():
-    study = load("synthetic")
-    found = describe(study)
-    assert found["provenance"] == study.provenance.label
-    assert found["sha256"] == study.provenance.sha256
-    assert found["name"] == "synthetic"
-    unknown = describe(type(study)(**{**vars(study), "provenance": None}))
-    assert (unknown["provenance"], unknown["sha256"]) == ("not known", None)
-
-
-def test_a_description_counts_what_the_frames_hold():
-    study = load("synthetic")
-    found = describe(study)
-    states = study.turns["overall_state"]
-    assert found["ratings"]["overall"] == {state: int((states == state).sum()) for state in sorted(set(states))}
-    assert list(found["ratings"]["overall"]) == [state for state in states.cat.categories if (states == state).any()]
-    assert found["conditions"] == dict(sorted(study.conversations["condition"].value_counts().items()))
-    assert found["topics"] == dict(sorted(study.conversations["topic"].value_counts().items()))
-    assert found["roles"] == study.messages["role"].value_counts().to_dict()
-    assert found["counts"]["error rows"] == int((study.messages["role"] == "error").sum())
-    assert found["counts"]["turns put to rating"] == len(study.turns_put_to_rating)
-    assert found["prompted_condition"] == {"name": study.prompted_condition, "how": study.prompted_reason}
-    assert found["participants_sheet"] == study.participants_sheet
-    assert set(found["characteristics"]) == set(study.participants.columns) - {"participant", "row"}
-    assert found["sheets"] == list(study.sheets)
-
-
-def test_diagnostics_stand_in_a_table_without_empty_columns():
-    study = load("synthetic")
-    table = diagnostics_table(study)
-    assert isinstance(table, pd.DataFrame)
-    assert len(table) == len(study.diagnostics)
-    assert list(table.columns) in (
-        ["where", "count", "value", "diagnostic", "fix"],
-        ["where", "count", "diagnostic", "fix"],
-    )
