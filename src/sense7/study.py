@@ -195,11 +195,6 @@ class Study:
         return [name for name in DIMENSION_NAMES if self.turns[name].notna().any()]
 
     @property
-    def post_dimensions(self) -> list[str]:
-        """Dimensions with at least one level after a conversation."""
-        return [name for name in DIMENSION_NAMES if self.conversations[f"post_{name}"].notna().any()]
-
-    @property
     def turns_put_to_rating(self) -> pd.DataFrame:
         """Turns in which at least one of the eight ratings was answered, be it by unknown.
 

@@ -110,7 +110,7 @@ class Diagnostics:
             rows=(),
             value=as_text(value),
             problem=said["problem"].format_map(words),
-            fix=said["fix"].format_map(words),
+            fix=words.get("fix") or said["fix"].format_map(words),
         )
         self._places.setdefault(diagnostic, []).extend(() if rows is None else map(int, rows))
 

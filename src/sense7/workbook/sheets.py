@@ -9,7 +9,7 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 import gc
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
@@ -55,24 +55,11 @@ Columns = dict[str, list | np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParsedWorkbook:
-    """A workbook that was read and checked: what :class:`sense7.study.Study` holds, by columns, without data frames.
+class ParsedWorkbook(Study):
+    """A workbook that was read and checked, by columns, without data frames: importing pandas takes longer than that.
 
-    A state is its place in ``sense7.study.STATES``. Importing pandas takes longer than reading a workbook.
+    A state is its place in ``sense7.study.STATES``.
     """
-
-    name: str
-    conversations: Columns
-    messages: Columns
-    turns: Columns
-    participants: Columns | None
-    columns: Columns
-    participants_sheet: str | None = None
-    sheets: Mapping = field(default_factory=dict)
-    diagnostics: list = field(default_factory=list)
-    prompted_condition: str | None = None
-    prompted_reason: str = ""
-    provenance: object | None = None
 
     def study(self) -> Study:
         """The same with data frames."""
@@ -91,15 +78,10 @@ class ParsedWorkbook:
             for name, column in self.turns.items()
             if name.endswith("_state")
         }
-        frames = {
-            "conversations": frame(self.conversations),
-            "messages": frame(self.messages),
-            "turns": frame(self.turns | states),
-            "participants": None if self.participants is None else frame(self.participants),
-            "columns": pd.DataFrame(self.columns),
-        }
-        others = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return Study(**others | frames)
+        frames = {name: frame(getattr(self, name)) for name in ("conversations", "messages")}
+        frames |= {"turns": frame(self.turns | states), "columns": pd.DataFrame(self.columns)}
+        frames["participants"] = None if self.participants is None else frame(self.participants)
+        return Study(**vars(self) | frames)
 
 
 def read_workbook(path: str | Path, **options) -> Study:
