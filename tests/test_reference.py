@@ -45,10 +45,6 @@ def rows(**found):
 # Comparing
 
 
-def test_equal_values_need_no_line(script):
-    assert script.compare(rows(a_1="1.5", b="2"), rows(a_1="1.5", b="2"), SMALL) == []
-
-
 @pytest.mark.parametrize(("value", "moved"), [("1.0009", False), ("1.0011", True), ("0.9989", True), ("nan", True)])
 def test_a_value_moves_beyond_the_tolerance_of_its_family(script, value, moved):
     lines = script.compare(rows(a_1="1", b="2"), rows(a_1=value, b="2"), SMALL)
@@ -56,15 +52,6 @@ def test_a_value_moves_beyond_the_tolerance_of_its_family(script, value, moved):
     if moved:
         assert lines[0].startswith("moved    a_1: 1.0 -> ")
         assert "(tolerance 0.001; p 1 -> p 1)" in lines[0]
-
-
-def test_the_tolerance_is_of_the_value_where_it_is_large(script):
-    assert script.compare(rows(a_1="1000", b="2"), rows(a_1="1000.9", b="2"), SMALL) == []
-    assert len(script.compare(rows(a_1="1000", b="2"), rows(a_1="1001.1", b="2"), SMALL)) == 1
-
-
-def test_what_is_not_computed_can_move_too(script):
-    assert len(script.compare(rows(a_1="1", b="2"), rows(a_1="1", b="2.0001"), SMALL)) == 1
 
 
 def test_added_and_removed_values_are_named(script):
@@ -124,15 +111,6 @@ def test_where_r_is_absent_one_sentence_says_so():
     assert done.stdout == ""
     assert done.stderr.startswith("R is not installed here")
     assert done.stderr.count("\n") == 1
-
-
-def test_a_package_that_r_lacks_is_named_with_its_debian_package(script, tmp_path, monkeypatch):
-    r = tmp_path / "Rscript"
-    r.write_text("#!/bin/sh\necho 'R lacks vcd. On Debian: apt install r-cran-vcd' >&2\nexit 3\n", "utf-8")
-    r.chmod(0o755)
-    monkeypatch.setenv("RSCRIPT", str(r))
-    with pytest.raises(script.ReferenceProblem, match=r"^R lacks vcd. On Debian: apt install r-cran-vcd$"):
-        script.run_r(tmp_path / "values.csv")
 
 
 def test_every_package_that_the_script_calls_is_asked_for():
