@@ -77,12 +77,6 @@ def test_a_text_that_a_number_would_not_give_back_stays_a_text(text, tmp_path):
     assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
 
 
-@pytest.mark.parametrize(("text", "number"), [("4", 4.0), ("4.0", 4.0), ("-0.5", -0.5), ("0", 0.0)])
-def test_a_cell_that_is_a_number_is_one(text, number, tmp_path):
-    write_text(tmp_path / "a", "T.csv", f"x,y\n{text},z\n")
-    assert read_tables(tmp_path / "a")["T"].rows == [[number, "z"]]
-
-
 @given(
     st.lists(
         st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=2),

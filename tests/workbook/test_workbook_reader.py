@@ -232,13 +232,6 @@ def test_a_missing_column_is_listed_as_not_recorded_and_is_no_warning(read):
     assert study.turns["turn"].tolist() == [1, 2] * 4
 
 
-def test_what_is_printed_of_a_diagnostic_cannot_steer_a_terminal(read):
-    study = read(messages={"\x1b[31mred\u202e": "x"}, tasks={"Model": "\x1b[2J"})
-    text = str(found(study, "unknown-column"))
-    assert "\\x1b[31mred\\u202e" in text
-    assert text.isprintable()
-
-
 def test_merged_hidden_and_error_cells_are_said(minimal_sheets):
     sheets = minimal_sheets()
     for name in ("Messages", "Participants"):
@@ -256,20 +249,6 @@ def test_merged_hidden_and_error_cells_are_said(minimal_sheets):
         "Messages",
         "Participants",
     ]
-
-
-def test_formulas_without_a_stored_value_are_located(minimal_sheets):
-    sheets = minimal_sheets()
-    sheets["Tasks"].formulas.extend([(1, 3), (1, 5)])
-    diagnostic = found(parse_sheets(sheets), "formula-without-value")
-    assert (diagnostic.severity, diagnostic.place) == ("warning", "sheet Tasks, column Model, cells B3, B5")
-
-
-def test_conversations_without_an_id_leave_no_trace_in_the_frame(read):
-    study = read(tasks={"TaskId": ["C1", None, "C3", "C4"]})
-    assert study.conversations["row"].tolist() == [2, 4, 5]
-    assert study.conversations.index.tolist() == [0, 1, 2]
-    assert set(study.conversations) == {"row", *(column.name for column in TASK_COLUMNS)}
 
 
 # Ratings
@@ -352,13 +331,6 @@ def test_seven_levels_of_agreement_are_refused_and_not_read_as_five(read):
 def test_scales_of_tasks(read, column, name, cells, levels):
     got = read(tasks={column: cells}).conversations[name].tolist()
     assert [None if np.isnan(level) else level for level in got] == levels
-
-
-def test_only_the_overall_rating_is_enough(read):
-    study = read(messages=dict.fromkeys(DIMENSION_NAMES))
-    assert study.asked == ["overall"]
-    assert study.rated_dimensions == []
-    assert study.never_asked["column"].tolist() == list(DIMENSION_NAMES)
 
 
 # Names of sheets and columns
@@ -681,10 +653,6 @@ def test_characteristics_are_numbers_or_texts(read, cells, values, warned):
     assert kinds(study) == ({"mixed-column"} if warned else set())
 
 
-def test_a_word_among_the_numbers_of_a_characteristic_is_quoted(read):
-    assert found(read(participants={"Age": [30.0, 41.0, "65+"]}), "mixed-column").value == "65+"
-
-
 # The empathy-prompted condition
 
 
@@ -716,15 +684,6 @@ def test_a_rating_that_stands_on_user_rows_only_was_never_put_to_a_turn(read):
     assert found(study, "rating-elsewhere").count == 8
 
 
-def test_the_diagnostics_make_a_table(read):
-    table = diagnostics_table(read(messages={"Affective": turn_cells("splendid", "splendid")}))
-    assert table.loc[0, ["where", "count", "value"]].tolist() == [
-        "sheet Messages, column Affective, cells H3, H5",
-        2,
-        "splendid",
-    ]
-
-
 # Cells of any content
 
 
@@ -743,3 +702,12 @@ def test_the_collector_of_cycles_is_afterwards_as_it_was_before(on, tmp_path, mi
         assert gc.isenabled() is on
     finally:
         (gc.enable if was else gc.disable)()
+
+
+def test_the_diagnostics_make_a_table(read):
+    table = diagnostics_table(read(messages={"Affective": turn_cells("splendid", "splendid")}))
+    assert table.loc[0, ["where", "count", "value"]].tolist() == [
+        "sheet Messages, column Affective, cells H3, H5",
+        2,
+        "splendid",
+    ]
