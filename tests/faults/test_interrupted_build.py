@@ -152,10 +152,3 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_the_last_book_stays(p
     kept = require_intact(project, command.folder)
     assert editions(command.folder)["mine"] == project.before
     require_the_same(project, command, kept)
-
-
-@pytest.mark.long
-def test_where_files_may_not_become_so_large_it_says_so(project):
-    command = project.fresh("limit")
-    interrupting.require_full(command.run(*BUILD, limit=50_000), "mine")
-    assert editions(command.folder)["mine"] == project.before
