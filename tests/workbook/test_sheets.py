@@ -2,16 +2,31 @@
 
 import datetime as dt
 import gc
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from sense7 import loading
+from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
-from sense7.workbook import ReadingOptions, Sheet, WorkbookError, parse_sheets, read_workbook, write_sheets
+from sense7.workbook import (
+    ReadingOptions,
+    Sheet,
+    WorkbookError,
+    parse_sheets,
+    parse_workbook,
+    read_workbook,
+    write_sheets,
+)
 from sense7.workbook.diagnostics import NOTICE, WARNING, describe, diagnostics_table
+from sense7.workbook.ids import as_name, as_names, as_text, as_texts
+from sense7.workbook.sheets import find_prompted
 
 AFFECTIVE = "sheet Messages, column Affective, cell H3"
 TURN_ROWS = [3, 5, 7, 9, 11, 13, 15, 17]
@@ -711,3 +726,102 @@ def test_the_diagnostics_make_a_table(read):
         2,
         "splendid",
     ]
+
+
+# The prompted condition, guessed from names
+
+
+def guessed(*names, given=None):
+    return find_prompted(pd.DataFrame({"condition": [*names, None]}), given, "mine.xlsx")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GPT-4o empathy", "gpt-empathic", "Emp", "GPT emph", "GptEmp", "with prompt", "Prompted", "GPT_EMPATHETIC"],
+)
+def test_a_name_that_speaks_of_it_is_found(name):
+    assert guessed("plain", name) == (name, "guessed from its name")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("no empathy", "non prompted", "not prompted", "without empathy", "un prompted", "nonempathic", "noprompt"),
+        *("unprompted", "unempathic", "temper", "contempt", "tempo"),
+    ],
+)
+def test_a_name_that_denies_it_or_only_sounds_like_it_is_not(name):
+    assert guessed("plain", name) == (None, "no condition's name speaks of empathy or of a prompt")
+    assert guessed("with prompt", name)[0] == "with prompt"
+
+
+def test_empathy_outweighs_a_prompt_and_two_of_a_kind_are_left_open():
+    assert guessed("a prompt", "empathy") == ("empathy", "guessed from its name")
+    assert guessed("empathy a", "empathy b", "prompt") == (
+        None,
+        "several conditions' names speak of it: empathy a, empathy b",
+    )
+
+
+def test_what_is_given_is_taken_or_refused_with_what_there_is():
+    assert guessed("a", "empathy", given="a") == ("a", "given")
+    with pytest.raises(UserError, match=r"mine\.xlsx: there is no condition 'c'\. Conditions in the file: 'a', 'b'\. "):
+        guessed("b", "a", given="c")
+    with pytest.raises(UserError, match=r"Conditions in the file: none\. Give one of them"):
+        guessed(given="c")
+
+
+# Without data frames: the same is said, and no pandas is imported
+
+NOT_FOR_CHECK = {"pandas", "scipy", "sklearn", "statsmodels", "matplotlib", "rich", "yaml", "xlsxwriter"}
+
+
+@pytest.fixture
+def odd(minimal_sheets, tmp_path):
+    """A workbook in which much is strange, though nothing so much that it is refused."""
+    sheets = minimal_sheets(
+        conversations=3,
+        tasks={"Model": ["empathy", None, "plain"], "PID": ["P1", None, "p1"]},
+        messages={"Affective": [None, "splendid"] * 6, "Cognitive": None, "MessageId": [None, 2.0] * 6, "Mood": "x"},
+    )
+    write_sheets(sheets, tmp_path / "odd.xlsx")
+    return tmp_path / "odd.xlsx"
+
+
+def test_the_same_is_said_of_what_was_parsed_and_of_its_study(odd):
+    options = {"options": loading.reading_options(odd, allow_unreadable=True)}
+    for path, given in ((odd, options), (data_file("synthetic.xlsx"), {})):
+        said = describe(read_workbook(path, **given))
+        assert describe(parse_workbook(path, **given)) == said
+    assert said["counts"]["conversations"] == 672
+
+
+def test_where_it_came_from_is_the_same_either_way():
+    for data in ("synthetic", data_file("synthetic.xlsx")):
+        assert loading.parse(data).provenance == loading.load(data).provenance
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--strict"], ["--prompted", "nobody"]])
+def test_check_imports_nothing_that_only_statistics_and_drawings_need(options):
+    code = (
+        "import atexit, sys; from sense7.start import main; "
+        f"atexit.register(lambda: print(sorted({NOT_FOR_CHECK} & set(sys.modules)), file=sys.stderr)); main()"
+    )
+    command = [sys.executable, "-c", code, "check", "synthetic", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if "nobody" in options else 0)
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("a", " a", "a", None, "", "a\u200b"),
+        (1.0, True, "1", 0.0, False, None, 1.0),  # which Python holds to be equal
+        (float("nan"), 2.5, float("nan")),
+        (),
+    ],
+)
+def test_a_column_is_read_as_its_cells_one_by_one(cells):
+    assert as_names(cells) == [as_name(cell) for cell in cells]
+    assert as_texts(cells) == [as_text(cell) for cell in cells]
