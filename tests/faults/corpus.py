@@ -1,4 +1,4 @@
-"""Broken and odd input on the command line: a row each, whose name says what is wrong, and what must come of it.
+"""Broken and odd input on the command line: one row for each, whose name says what is wrong.
 
 The function of a row gets a :class:`Bench` to make files with, and gives the arguments of the command line.
 ``said.yml`` has the parts of the one message by which it is refused: the place and how to fix it. ``Read`` says which
