@@ -33,6 +33,9 @@ MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 MOST_CELLS = 26 * 999_999
 """Cells of the rectangle from A1 to a sheet's last filled cell, and cells that a sheet may speak of."""
 
+MOST_TAGS = 1_000_000
+"""Tags of a part beside the sheets that are looked at."""
+
 LARGEST, DENSEST, ALWAYS_SMALL = 512 * 2**20, 100, 16 * 2**20
 """Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much."""
 
@@ -126,7 +129,7 @@ def examine(path: Path) -> dict[str, Marks]:
             def tags(name: str) -> list[tuple[str, dict]]:
                 found: list[tuple[str, dict]] = []
                 if name in known:
-                    _parse(path, name, content(name), lambda tag, attributes: found.append((tag, attributes)))
+                    _parse(path, name, content(name), lambda *tag: len(found) < MOST_TAGS and found.append(tag))
                 return found
 
             folder, calculated = book.removesuffix("workbook.xml"), True
