@@ -33,33 +33,26 @@ SHEETS = {"Tasks": "sheet1", "Messages": "sheet2", "Participants": "sheet3"}
 
 
 @dataclass(frozen=True)
-class Refused:
-    """Exit code 2 and one message with these words; nothing is written."""
-
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Read:
-    """Exit code 0, these kinds of warnings with their counts, and the clean frames but for what ``touch`` changes.
-
-    Of what is no workbook: exit code 0 and these words in what is printed.
-    """
-
-    warnings: Mapping[str, int] = field(default_factory=dict)
-    touch: Callable[[dict], None] | None = None
-    words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Case:
-    """What is done, and what must come of it; a costly one runs in a process of its own, whose memory is measured."""
+    """What is done, and what must come of it.
+
+    Refused: exit code 2 and one message with these words; nothing is written. Otherwise exit code 0, these kinds of
+    warnings with their counts, and the clean frames but for what ``touch`` changes; of what is no workbook these words
+    in what is printed. A costly one runs in a process of its own, whose memory is measured.
+    """
 
     name: str
     make: Callable[["Bench"], list]
-    outcome: Refused | Read
+    refused: bool
     around: Callable[["Bench"], contextlib.AbstractContextManager]
-    costly: bool
+    costly: bool = False
+    touch: Callable[[dict], None] | None = None
+    warnings: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """Parts of the message or the output, as said.yml has them."""
+        return WORDS[self.name].split(" … ") if self.name in WORDS else []
 
 
 CASES: list[Case] = []
@@ -71,13 +64,12 @@ def untouched(bench: "Bench") -> contextlib.AbstractContextManager:
 
 
 def refused(name, make, around=untouched, costly=False):
-    CASES.append(Case(name, make, Refused(tuple(WORDS[name].split(" … "))), around, costly))
+    CASES.append(Case(name, make, True, around, costly))
 
 
 def read(name, make, touch=None, **warnings):
     counts = {kind.replace("_", "-"): count for kind, count in warnings.items()}
-    words = tuple(filter(None, WORDS.get(name, "").split(" … ")))
-    CASES.append(Case(name, make, Read(counts, touch, words), untouched, costly=False))
+    CASES.append(Case(name, make, False, untouched, touch=touch, warnings=counts))
 
 
 class Bench:
