@@ -16,7 +16,6 @@ from sense7.terminal import count_of, plain
 if TYPE_CHECKING:  # only annotations name it: `sense7 check` has no time for its import
     import pandas as pd
 
-__all__ = ["ABSENT", "NOT_RATED", "RATED", "STATES", "UNREADABLE", "Study"]
 
 RATED = "rated"
 NOT_RATED = "not rated"

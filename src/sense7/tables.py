@@ -13,8 +13,6 @@ from sense7.estimators.estimates import require_estimates
 from sense7.record import format_number
 from sense7.terminal import plain_lines
 
-__all__ = ["NO_MATH", "VERDICT_MARKS", "Matrix", "Sentence", "Table", "Variants", "estimates", "plain"]
-
 NO_MATH = "mathjax_ignore tex2jax_ignore"
 """Classes by which a notebook's viewer leaves dollar signs in names alone; pages of the book load no MathJax."""
 

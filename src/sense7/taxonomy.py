@@ -11,23 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = [
-    "AGREEMENT",
-    "CORE_COLUMNS",
-    "DESIRED_EMPATHY",
-    "DIMENSIONS",
-    "DIMENSION_NAMES",
-    "IMPORTANCE",
-    "LEVELS",
-    "POST_EMPATHY",
-    "TURN_RATING",
-    "Dimension",
-    "Scale",
-    "levels_in_words",
-    "normalise_name",
-    "normalise_word",
-]
-
 
 @dataclass(frozen=True)
 class Dimension:

@@ -36,26 +36,6 @@ from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
 from sense7.terminal import count_of, plain, plain_lines
 
-__all__ = [
-    "COLOURS",
-    "INK",
-    "LEVEL_COLOURS",
-    "MARKS",
-    "STYLE",
-    "Download",
-    "Figure",
-    "colors_of",
-    "csv_text",
-    "drawn",
-    "ink_on",
-    "legend_above",
-    "name_lines",
-    "name_parts",
-    "new_axes",
-    "rounded",
-    "styled",
-]
-
 INK = "#010203"
 """Drawn in this color is what takes the color of the page's text."""
 
