@@ -1,4 +1,4 @@
-"""Variants: computed results that a reader switches between, without a script, a kernel or a network."""
+"""Tables, matrices and variants: text stays text, what is missing is said, equal data give equal output."""
 
 import re
 
@@ -8,10 +8,104 @@ from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7 import figures
+from sense7 import figures, tables
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.tables import Sentence, Table, Variants
 
-HOSTILE = '<script>alert(1)</script> "q" & \'a\' id="x" url(#y)'
+HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
+
+
+def table_of(names, unit="share of turns"):
+    rows = {name: estimate_row(0.5, 0.4, 0.6, n=10, unit=unit, method="m") for name in names}
+    return estimate_table(rows, "which")
+
+
+def test_a_table_names_its_rows_and_columns_for_screen_readers():
+    page = BeautifulSoup(tables.estimates(table_of(["a", "b"]), "caption")._repr_html_(), "html.parser")
+    assert {head["scope"] for head in page.select("thead th")} == {"col"}
+    assert {head["scope"] for head in page.select("tbody th")} == {"row"}
+
+
+def test_an_estimate_that_is_missing_is_said_to_be():
+    table = table_of(["a"])
+    table.loc["b"] = estimate_row(n=0, unit="share of turns", method="m", reason="never asked")
+    text = BeautifulSoup(tables.estimates(table, "c")._repr_html_(), "html.parser").get_text(" ")
+    assert "not available" in text
+    assert "never asked" in text
+    assert "nan" not in text.casefold()
+
+
+def test_no_table_shows_minus_zero():
+    frame = pd.DataFrame({"x": [-0.001, -0.0, -0.4]})
+    assert [row[1] for row in (line.split() for line in repr(tables.plain(frame, "c")).splitlines()[2:])] == [
+        "0.00", "0", "-0.40",
+    ]  # fmt: skip
+    row = estimate_row(-0.0001, -0.0002, 0.5, n=9, unit="level, 1 to 5", method="mean; interval")
+    assert "-0" not in repr(tables.estimates(estimate_table({"a": row}, "which"), "c; interval"))
+
+
+# Matrix of verdicts
+
+
+def cells(names=("first", "second")):
+    value = {"estimate": 0.5, "low": 0.4, "high": 0.6, "unit": "share of turns"}
+    common = {"row": names[0], "text": names[1], "n": 1234, "link": "a.html#cell-2"}
+    none = {"row": names[0], "text": "", "n": None, "link": "", "value": None}
+    return pd.DataFrame(
+        [
+            common | {"column": "published", "verdict": "", "value": 0.75, "n": None},
+            common | {"column": "A", "verdict": "seen here too", "value": value},
+            none | {"column": "B", "verdict": "was not asked"},
+        ]
+    )
+
+
+def test_a_cell_of_a_matrix_is_a_word_a_mark_and_a_link_to_its_number():
+    page = BeautifulSoup(tables.Matrix(cells(), "Verdicts", "finding")._repr_html_(), "html.parser")
+    assert page.caption.text == "Verdicts"
+    assert [head.text for head in page.select("thead th[scope=col]")] == ["finding", "published", "A", "B"]
+    assert page.select_one("tbody th[scope=row]").text == "first"
+    published, seen, not_asked = page.select("td")
+    assert published.a.text == "0.75"
+    assert published.strong is None
+    assert (seen.strong.text, seen.a.text, seen.a["href"]) == ("seen here too", "50.0% [40.0%, 60.0%]", "a.html#cell-2")
+    assert seen.select("small")[1].text == "second; n = 1,234"
+    assert (not_asked.strong.text, not_asked.a, not_asked.select("small")) == ("was not asked", None, [])
+    marks = [cell.select_one("[aria-hidden]").text for cell in (seen, not_asked)]
+    assert len(set(marks)) == 2, "a verdict does not rest on color alone"
+    assert [cell["data-column"] for cell in page.select("td")] == ["published", "A", "B"]
+    assert {tag["role"] for tag in page.select("[role]")} == {
+        *("table", "rowgroup", "row", "columnheader", "rowheader", "cell")
+    }
+
+
+def test_text_is_never_markup_in_a_matrix():
+    hostile = cells(HOSTILE[:2]).assign(column=[*HOSTILE[2:4], '"><b>'], link='"onclick="x')
+    page = BeautifulSoup(tables.Matrix(hostile, "<i>", "<u>")._repr_html_(), "html.parser")
+    assert page.select("script, i, u, b, [onclick]") == []
+    assert page.select_one("tbody th").text == HOSTILE[0]
+    assert page.select("td")[2]["data-column"] == '"><b>'
+
+
+def test_a_matrix_that_lacks_a_cell_or_knows_no_such_verdict_is_refused():
+    two = pd.concat([cells(), cells(("other", "x")).iloc[:2]])
+    with pytest.raises(ValueError, match="the same columns"):
+        tables.Matrix(two, "Verdicts", "finding")
+    with pytest.raises(ValueError, match="without a mark: maybe"):
+        tables.Matrix(cells().assign(verdict="maybe"), "Verdicts", "finding")
+
+
+def test_a_matrix_as_text_says_the_same():
+    lines = repr(tables.Matrix(cells(), "Verdicts", "finding")).splitlines()
+    assert lines == [
+        "Verdicts",
+        "first; published: 0.75, second",
+        "first; A: seen here too, 50.0% [40.0%, 60.0%], second, n = 1,234",
+        "first; B: was not asked",
+    ]
+
+
+# Variants: computed results that a reader switches between, without a script, a kernel or a network
 
 
 def table(text="a", caption="n = 3"):
@@ -80,15 +174,6 @@ def test_names_and_labels_are_text_whatever_they_hold(names, label):
     assert html.count("<input ") == html.count("<label ") == len(names)
 
 
-def test_texts_of_the_data_stay_as_they_are_inside_a_variant():
-    page = soup(Variants({HOSTILE: table(HOSTILE, HOSTILE), "b": Sentence(HOSTILE)}, label=HOSTILE))
-    assert page.find_all("script") == []
-    assert page.label.get_text() == HOSTILE
-    assert page.legend.get_text() == f"Switch: {HOSTILE}"
-    assert {cell.get_text() for cell in page.find_all("td")} == {HOSTILE}
-    assert page.em.get_text() == HOSTILE
-
-
 def test_a_terminal_gets_all_variants_under_their_names():
     text = repr(some())
     assert text.startswith("Switch, missing rule:\n[pairwise]\nn = 3\n")
@@ -102,19 +187,6 @@ def test_a_terminal_gets_all_variants_under_their_names():
 def test_what_cannot_be_shown_is_refused(shown, problem):
     with pytest.raises(ValueError, match=f"variants of 'rule': {problem}"):
         Variants(shown, label="rule")
-
-
-def ids_and_references(figure):
-    svg = figure.svg()
-    return set(re.findall(r'\bid="([^"]*)"', svg)), set(re.findall(r'(?:href="|url\()#([^")]*)', svg))
-
-
-def test_a_figure_refers_to_its_own_parts_only():
-    """Else it would lose them with the figure that they stand in, once that one is switched away."""
-    (first, used), (second, _) = (ids_and_references(heat_map(values)) for values in ([1, 2, 2, 5], [1, 2, 3, 5]))
-    assert used
-    assert used <= first
-    assert first & second == set()
 
 
 # In a browser
