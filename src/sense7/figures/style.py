@@ -241,9 +241,6 @@ class Figure:
     def __repr__(self) -> str:
         return plain_lines(f"Figure: {self.alt}")
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html(), "text/plain": repr(self)}
-
 
 @dataclass(frozen=True, eq=False)
 class Download:
