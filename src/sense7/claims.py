@@ -220,6 +220,9 @@ def _name_of(entry: object, number: int) -> str:
 def _contradiction(entry: Mapping) -> str | None:
     """What of a claim contradicts another part of it, and how to fix it; None if nothing does."""
     compare, value, of = entry.get("compare") or {}, entry["value"], entry.get("of", "SENSE-7")
+    for number in (value, *compare.values()):  # a schema takes nan and whole numbers beyond floats for numbers
+        if isinstance(number, int | float) and not abs(number) < 1e300:
+            return f"{str(number)[:40]} is no number to compute with. Write another, or null."
     if compare and len(compare.keys() & set(RULES)) != 1:
         return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
     for rule, others in (("above", ()), ("counts", (None,))):

@@ -34,6 +34,8 @@ from sense7.workbook import read_workbook
 from sense7.workbook.diagnostics import describe
 
 CORPUS = Path(__file__).parent / "corpus"
+"""An archive for each target, with the inputs that a search has kept, by name."""
+
 SECONDS = 5
 MEGABYTES = 2048
 
@@ -59,6 +61,19 @@ def target(function: Callable[[bytes], None]) -> Callable[[bytes], None]:
     """Enter a function among the targets, under its name."""
     TARGETS[function.__name__] = function
     return function
+
+
+def kept(name: str) -> dict[str, bytes]:
+    """Inputs that were kept of a target: name -> content."""
+    with zipfile.ZipFile(CORPUS / f"{name}.zip") as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}
+
+
+def keep(name: str, inputs: dict[str, bytes]) -> None:
+    """Keep these inputs of a target, and no others; equal inputs give equal bytes."""
+    with zipfile.ZipFile(CORPUS / f"{name}.zip", "w") as archive:
+        for entry in sorted(inputs):
+            archive.writestr(zipfile.ZipInfo(entry), inputs[entry], zipfile.ZIP_DEFLATED)
 
 
 @contextlib.contextmanager

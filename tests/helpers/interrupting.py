@@ -27,16 +27,7 @@ ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 UNFINISHED = (".part", ".making-")
 # As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
 IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
-UNINTERRUPTED = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 UNSHARED = ("unshare", "--map-root-user", "--mount")
-
-# Python would leave a part of a module's bytecode, and stumble over it ever after.
-LIMITING = """
-import os, resource, sys
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-sys.dont_write_bytecode = True
-resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
-"""
 
 # Everything up to the import of main is Python's own start, which no program can guard.
 DRIVER = """
@@ -143,16 +134,14 @@ class Command:
         *arguments: object,
         number: int = 0,
         step: int = 0,
-        limit: int | None = None,
         stdout=subprocess.PIPE,
         background: bool = False,
     ) -> subprocess.Popen:
         """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
-        code = self.before + (LIMITING.format(limit) if limit else "") + DRIVER
+        code = self.before + DRIVER
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
         if self.forks is not None and stdout == subprocess.PIPE:
-            code = UNINTERRUPTED + code if background else code
             return self.forks.start(code, *given, folder=self.folder, environment=self.environment)
         return subprocess.Popen(
             [*(IN_BACKGROUND if background else ()), sys.executable, "-c", code, *given],
@@ -263,7 +252,7 @@ def require_full(ended: Ended, path: object) -> None:
     assert last.startswith("sense7: "), ended.err
     assert str(path) in last, ended.err
     assert "can't be written" in last, ended.err
-    assert "Make room on that disk" in last or "raise the limit" in last, ended.err
+    assert "Make room on that disk" in last, ended.err
 
 
 def small_disks() -> bool:

@@ -13,8 +13,6 @@ from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 
-__all__ = ["ceiling_curves", "lines_by_turn", "reliability_diagram", "scree"]
-
 
 def lines_by_turn(
     tables: Mapping[str, pd.DataFrame] | pd.DataFrame,

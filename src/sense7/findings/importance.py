@@ -43,6 +43,8 @@ _SHARES = """
 _DECIMALS = 3  # a share that was published to a tenth of a percent
 _NORMAL = 1.96
 
+_NAMES = {normalise_name(name): one.name for one in DIMENSIONS for name in (one.name, one.title)}
+
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
 NO_SHEET = "the workbook has no participants' sheet"
 
@@ -55,13 +57,7 @@ def named_dimension(text: object) -> str | None:
     >>> named_dimension("Response Appropriateness"), named_dimension("all of them")
     ('Response', None)
     """
-    name = normalise_name(text) if isinstance(text, str) else ""
-    named = [
-        dimension.name
-        for dimension in DIMENSIONS
-        if name in {normalise_name(dimension.name), normalise_name(dimension.title)}
-    ]
-    return named[0] if named else None
+    return _NAMES.get(normalise_name(text)) if isinstance(text, str) else None
 
 
 def choice_column(participants: pd.DataFrame | None) -> str | None:
