@@ -17,8 +17,8 @@ import sense7.findings
 import sense7.judge
 from helpers.studies import bootstrap_of
 from sense7.arguments import HINTS
-from sense7.judge.predictions import Predictions
-from sense7.judge.scoring.noise_ceiling import ContentShares
+from sense7.judge.ceiling import ContentShares
+from sense7.judge.files import Predictions
 from sense7.study import Study
 
 
@@ -37,7 +37,7 @@ def public_functions():
     return found
 
 
-RELEASED = ("findings.elsewhere.", "findings.whose_empathy.", "judge.scoring.three_judges.")
+RELEASED = ("findings.elsewhere.", "findings.felt_heard.", "findings.whose_empathy.", "judge.three_judges.")
 """Findings on released ratings, which take tables or bootstraps of other kinds."""
 
 FUNCTIONS = {name: one for name, one in public_functions().items() if not name.startswith(RELEASED)}

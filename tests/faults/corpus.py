@@ -1785,15 +1785,8 @@ def replies_from_a_pipe(bench):
     return ["judge", "batch", "import", bench.folder / "pipe.jsonl", "--out", bench.folder, "--data", bench.workbook()]
 
 
-@refused("manifest.json", "is no manifest of a session", "Choose another folder")
-def session_whose_manifest_is_broken(bench):
-    """A folder with something else in the place of a session's manifest."""
-    bench.file("session/manifest.json", "[]")
-    return ask(bench, bench.file("mine.txt", "{chat}"))
-
-
-@refused("journal.jsonl", "line 1 is no record of an answer", "if that line is removed")
+@refused("journal.sqlite", "is no journal of a session", "Choose another folder")
 def session_whose_journal_is_broken(bench):
-    """A line of the journal was edited."""
-    bench.file("session/journal.jsonl", '{"conversation": 1}\n')
+    """A file with something else in the place of a session's journal."""
+    bench.file("session/journal.sqlite", "something else " * 99)
     return ask(bench, bench.file("mine.txt", "{chat}"))

@@ -20,7 +20,7 @@ from helpers import hostile
 from sense7 import cli, figures, tables
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.style import csv_text
-from sense7.judge.predictions import read_predictions, write_predictions
+from sense7.judge.files import read_predictions, write_predictions
 from sense7.terminal import plain_lines
 from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets
 
