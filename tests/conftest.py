@@ -20,10 +20,11 @@ from hypothesis import HealthCheck, settings
 
 import forked
 from helpers.chromium import chromium
+from helpers.released import lend_an_ear_sheets
 from sense7 import cli
 from sense7.book import execute, jupyter_book, warm_kernels
 from sense7.book.plan import ONE_THREAD
-from sense7.sources import released, released_workbook
+from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook import Sheet, write_sheets
 
@@ -154,7 +155,8 @@ class Workbooks(dict):
 
     def __missing__(self, name):
         judge = name.removesuffix("-iter1")
-        sheets = [predictions_of(judge)] if judge in released.JUDGES else getattr(released_workbook, f"{name}_sheets")()
+        sheets = {"ieval": released.ieval_sheets, "lend_an_ear": lend_an_ear_sheets}
+        sheets = [predictions_of(judge)] if judge in released.JUDGES else sheets[name]()
         self[name] = self._folders.mktemp("workbooks") / f"{name}.xlsx"
         write_sheets(sheets, self[name])
         return self[name]

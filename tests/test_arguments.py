@@ -239,7 +239,7 @@ SLOW = {
     "findings.individualized.variance_parts",
     "findings.robustness.headline_estimates",
 }
-OF_OTHER_TABLES = {"findings.words.double_coding.coder_agreement"}
+OF_OTHER_TABLES = {"findings.words.coder_agreement"}
 QUICK = [
     name
     for name in OF_BOTH

@@ -9,7 +9,6 @@ import yaml
 from sense7 import claims
 from sense7.errors import UserError
 from sense7.implied import ImpliedTruth
-from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.sources import SOURCES, Provenance
 from sense7.sources.released import RELEASED
 
@@ -149,14 +148,6 @@ def test_a_tuned_value_is_marked_and_counted():
     )
 
 
-def test_a_missed_value_is_marked_as_tuned_too():
-    assert verdict(recorded(0.9, 0.89, 0.91), provenance("synthetic"), truth(0.961, tuned=True)).tuned
-
-
-def test_synthetic_data_without_their_truth_say_nothing():
-    assert verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), None).verdict == "not comparable"
-
-
 def test_a_count_that_was_planted_is_found_by_construction():
     known = truth(109, key="participants", kind="count")
     for estimate, said, why in (
@@ -198,11 +189,6 @@ def test_a_truth_of_zero_has_no_precision_and_is_consistent_at_most():
     assert (row.verdict, row.precision) == ("consistent", None)
     assert row.why.startswith("0.000 (implied, by independent code) lies inside the interval; its precision can't be")
     assert verdict(recorded(0.02, 0.01, 0.03), provenance("synthetic"), truth(0.0)).verdict == "missed"
-
-
-def test_a_truth_beside_the_limit_that_it_would_look_like_gets_another_digit():
-    row = verdict(recorded(0.9, 0.8731, 0.93), provenance("synthetic"), truth(0.8729))
-    assert row.why == "0.8729 (implied, by independent code) lies outside the interval, [0.8731, 0.9300]"
 
 
 OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 studies")
@@ -298,49 +284,8 @@ def test_data_that_cannot_be_compared_are_still_held_against_a_rule_that_states_
     assert verdict(recorded(0.961, 0.9, 0.99, key=ALPHA.key), where).rule["passed"] is None, "nearness is no rule"
 
 
-def test_a_value_without_an_interval_is_neither_recovered_nor_missed():
-    row = verdict(
-        recorded(0.0, reason="no interval: every resampling gives the same value"), provenance("synthetic"), truth(0.02)
-    )
-    assert row.verdict == "not comparable"
-
-
-def test_the_name_of_the_best_condition_is_recovered_or_missed():
-    claim = replace(ALPHA, key="best_condition", value=None)
-    for name, said in (("a", "recovered"), ("b", "missed")):
-        values = recorded(name, key="best_condition")
-        assert verdict(values, provenance("synthetic"), truth("a", key="best_condition"), claim).verdict == said
-
-
-@pytest.mark.parametrize("kind", ["official", "synthetic", "own"])
-def test_what_has_no_value_gives_the_reason(kind):
-    row = verdict(recorded(None, reason="never asked"), provenance(kind), truth(0.9))
-    assert (row.verdict, row.why) == ("cannot be computed here", "never asked")
-
-
-def test_a_claim_without_a_computation_is_listed_as_such():
-    claim = replace(ALPHA, key=None, notebook=None, why_not="no notebook computes it yet")
-    row = verdict({}, provenance(), claim=claim)
-    assert (row.verdict, row.why, row.link) == ("cannot be computed here", "no notebook computes it yet", None)
-
-
-def test_a_key_that_nobody_recorded_is_no_error_and_no_value():
-    row = verdict({}, provenance())
-    assert row.verdict == "cannot be computed here"
-    assert "alpha_turn" in row.why
-
-
 def test_the_link_leads_to_the_cell():
     assert verdict(recorded(0.95), provenance("own")).link == "notebooks/03-reliability.html#cell-5"
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [(0.1, 0.5, "reproduced"), (-0.1, 0.5, "differs"), (-0.5, -0.1, "differs"), (None, None, "not comparable")],
-)
-def test_a_finding_in_words_is_held_by_its_sign(low, high, said):
-    claim = replace(ALPHA, value=None, compare={"sign": "positive", "reason": "stated in words"})
-    assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
 
 
 @pytest.mark.parametrize(
@@ -352,32 +297,10 @@ def test_what_was_made_in_another_way_is_not_compared(answer, said):
     assert verdict(values, provenance(), claim=claim).verdict == said
 
 
-@pytest.mark.parametrize(("flag", "said"), [("yes", "reproduced"), ("no", "differs"), ("tie", "differs")])
-def test_the_prompted_condition_is_compared_by_its_flag_since_names_are_not_known(flag, said):
-    claim = replace(ALPHA, value=None, key="best_condition", compare={"flag": "is_highest", "reason": "names"})
-    values = recorded("a", key="best_condition") | recorded(flag, key="is_highest")
-    row = verdict(values, provenance(), claim=claim)
-    assert row.verdict == said
-    assert (
-        row.why
-        == {
-            "yes": "agrees is highest (names)",
-            "no": "does not agree is highest: no (names)",
-            "tie": "does not agree is highest: tie (names)",
-        }[flag]
-    )
-
-
-def test_a_flag_that_is_not_known_leads_to_no_verdict():
-    """It was called a difference, though nothing was compared."""
-    values = recorded("a") | recorded(None, reason="which condition is prompted is not known", key="is_highest")
-    row = verdict(values, provenance(), claim=FLAG)
-    assert row.verdict == "not comparable"
-    assert row.why == "is highest: which condition is prompted is not known"
-
-
 WORDS = replace(ALPHA, value=None, compare=None)
 SIGN = replace(ALPHA, value=None, compare={"sign": "either", "reason": "stated in words"})
+POSITIVE = replace(SIGN, compare=SIGN.compare | {"sign": "positive"})
+ABOVE = replace(ALPHA, value=0.85, compare={"above": 0.85, "reason": "published as r > .85"})
 FLAG = replace(ALPHA, value=None, compare={"flag": "is_highest", "reason": "names"})
 WHEN = replace(ALPHA, compare=ALPHA.compare | {"when": "made_alike"})
 EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
@@ -393,6 +316,14 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
         (ALPHA, recorded(0.9), "mirror", None, claims.NOT_COMPARABLE, "unverified"),
         (ALPHA, recorded(0.9), "synthetic", None, claims.NOT_COMPARABLE, "without a truth"),
         (ALPHA, recorded(0.9), "synthetic", truth(0.95), claims.NOT_COMPARABLE, "no interval"),
+        (
+            ALPHA,
+            recorded(0.9, 0.8731, 0.93),
+            "synthetic",
+            truth(0.8729),
+            claims.MISSED,
+            "0.8729 (implied, by independent",
+        ),
         (
             ALPHA,
             recorded(0.9, 0.8, 0.96),
@@ -423,6 +354,27 @@ EXACT = replace(ALPHA, compare={"within": 0, "reason": "a count"})
         (SIGN, recorded(0.9), "official", None, claims.NOT_COMPARABLE, "no interval to tell the sign"),
         (SIGN, recorded(-0.9, -1, -0.8), "official", None, claims.REPRODUCED, "one side of zero (either)"),
         (SIGN, recorded(0.0, -1, 0.8), "official", None, claims.DIFFERS, "(stated in words)"),
+        (POSITIVE, recorded(0.3, 0.1, 0.5), "official", None, claims.REPRODUCED, "one side of zero (positive)"),
+        (POSITIVE, recorded(0.3, 0.0, 0.5), "official", None, claims.DIFFERS, "one side of zero (positive)"),
+        (POSITIVE, recorded(-0.3, -0.5, -0.1), "official", None, claims.DIFFERS, "one side of zero (positive)"),
+        (
+            FLAG,
+            recorded("a") | recorded("yes", key="is_highest"),
+            "official",
+            None,
+            claims.REPRODUCED,
+            "agrees is highest (n",
+        ),
+        (
+            FLAG,
+            recorded("a") | recorded("tie", key="is_highest"),
+            "official",
+            None,
+            claims.DIFFERS,
+            "is highest: tie (n",
+        ),
+        (ABOVE, recorded(0.8501), "official", None, claims.REPRODUCED, "agrees above 0.850 (published as r > .85)"),
+        (ABOVE, recorded(0.85), "official", None, claims.DIFFERS, "does not agree above 0.850"),
         (FLAG, recorded("a"), "official", None, claims.NOT_COMPARABLE, "is highest: not recorded here"),
         (COUNT, recorded(110, key="participants"), "official", None, claims.DIFFERS, "does not agree at most 109"),
         (EXACT, recorded(0.961), "official", None, claims.REPRODUCED, "agrees exactly (a count)"),
@@ -435,22 +387,6 @@ def test_every_row_keeps_its_claim_and_what_was_computed_and_says_why(claim, val
     assert why in row.why
     assert not row.tuned
     assert row.truth == (known["planted"][0]["value"] if known else None)
-
-
-@pytest.mark.parametrize(
-    ("sign", "low", "high", "said"),
-    [
-        ("negative", -0.5, -0.1, "reproduced"),
-        ("negative", -0.5, 0.0, "differs"),
-        ("negative", 0.1, 0.5, "differs"),
-        ("positive", 0.0, 0.5, "differs"),
-        ("either", 0.1, 0.5, "reproduced"),
-        ("either", -0.1, 0.5, "differs"),
-    ],
-)
-def test_a_sign_is_that_of_the_whole_interval(sign, low, high, said):
-    claim = replace(SIGN, compare=SIGN.compare | {"sign": sign})
-    assert verdict(recorded(0.3, low, high), provenance(), claim=claim).verdict == said
 
 
 @pytest.mark.parametrize("kind", ["official", "synthetic", "own", "mirror"])
@@ -491,15 +427,6 @@ def test_rules_that_an_effect_can_fail(claim, value, said, why):
     row = verdict(recorded(*value), provenance(), claim=claim)
     assert row.verdict == said
     assert row.why.startswith(why)
-
-
-def test_a_rule_is_applied_to_any_data_and_says_why_where_it_can_not_be():
-    """Simulated studies, with an effect and without, are judged by the rule that the official workbook is."""
-    assert claims.apply_rule(BEYOND, recorded(0.3, 0.2, 0.4)) == (True, "with the whole interval above 0.100")
-    assert claims.apply_rule(BEYOND, recorded(0.3, 0.05, 0.4)) == (False, "with the whole interval above 0.100")
-    assert claims.apply_rule(BEYOND, {}) == (None, "not recorded here")
-    assert claims.apply_rule(BEYOND, recorded(None, reason="never asked")) == (None, "never asked")
-    assert claims.apply_rule(WORDS, recorded(0.3)) == (None, "published in words, without a rule")
 
 
 def test_every_rule_has_its_own_sentence():
@@ -548,8 +475,8 @@ def test_a_claim_about_sense_7_is_never_reproduced_from_released_numbers(where):
         ),
         (RELEASED["ieval"].work, ["judged_conversations"], "judged_conversations was released with Kumar"),
         (RELEASED["ieval"].work, ["sense7"], "there is no table 'sense7'"),
-        (RELEASED["ieval"].work, "ieval", "Write a list of tables"),
-        (RELEASED["ieval"].work, [], "Write a list of tables"),
+        (RELEASED["ieval"].work, "ieval", "is not of type 'array'"),
+        (RELEASED["ieval"].work, [], "release: "),
     ],
 )
 def test_a_claim_names_only_tables_of_its_own_work(tmp_path, of, release, said):
@@ -558,32 +485,6 @@ def test_a_claim_names_only_tables_of_its_own_work(tmp_path, of, release, said):
     path.write_text(yaml.safe_dump([entry]), encoding="utf-8")
     with pytest.raises(UserError, match=said):
         claims.load_claims(path)
-
-
-@pytest.mark.parametrize(("estimate", "said"), [(0.8501, "reproduced"), (0.85, "differs"), (0.848, "differs")])
-def test_a_figure_published_as_a_lower_bound(estimate, said):
-    claim = other(value=0.85, compare={"above": 0.85, "reason": "published as r > .85"})
-    assert claim.published == "above 0.85"
-    row = verdict_on_other(claim, recorded(estimate, 0.8, 0.9), provenance("synthetic"))
-    assert row.verdict == said
-    assert row.why == f"{'agrees' if said == 'reproduced' else 'does not agree'} above 0.850 (published as r > .85)"
-
-
-def test_other_works_have_a_tally_of_their_own():
-    rows = [
-        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95)),
-        verdict_on_other(other(), recorded(0.961, 0.9, 0.99), provenance("synthetic")),
-        verdict_on_other(other(), recorded(0.9, 0.8, 0.99), provenance("synthetic")),
-    ]
-    assert claims.summarize(rows).startswith("Ledger: claim's rule 1 can't be decided;")
-    assert claims.summarize_other_works(rows) == (
-        "Other works, from the numbers that they released: claim's rule 1 passed, 1 not passed"
-    )
-
-
-def test_rescaling_of_the_workbook_says_nothing_of_other_works():
-    values = recorded(0.961, 0.9, 0.99) | recorded(3, key="rescaled_columns")
-    assert "rescaled" not in verdict_on_other(other(), values, provenance("own")).why
 
 
 def test_a_row_is_written_whole():
@@ -645,19 +546,6 @@ def test_every_published_figure_is_there_with_its_grade(all_claims, name, value,
     assert (all_claims[name].value, all_claims[name].grade) == (value, grade)
 
 
-def test_the_findings_in_words_are_there(all_claims):
-    assert sum(claim.kind == "finding" for claim in all_claims.values()) == 7
-
-
-def test_claims_of_the_follow_up_paper_do_not_pass_for_those_of_sense_7(all_claims):
-    for name in ("tasks", "expected_experienced_gap", "empathy_satisfaction"):
-        assert "follow-up" in all_claims[name].of
-
-
-def test_the_contradiction_is_stated(all_claims):
-    assert "Response the second and Affective the third" in all_claims["importance_response"].contradiction
-
-
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
@@ -666,27 +554,11 @@ def test_the_contradiction_is_stated(all_claims):
         ("importance_cognitive", "28.1%"),
         ("participants", "109"),
         ("best_condition", "in words"),
+        ("ieval_understood_appropriate_r", "above 0.85"),
     ],
 )
 def test_published_figures_keep_their_digits(all_claims, name, shown):
     assert all_claims[name].published == shown
-
-
-def test_what_makes_an_effect_absent_are_parameters_of_the_simulation(all_claims):
-    """The ledger's layer does not know the simulation, so that names and ranges are asked for here."""
-    for claim in filter(lambda claim: claim.no_effect, all_claims.values()):
-        study = {name: value for name, value in claim.no_effect.items() if name != "judge"}
-        planted, judge = Parameters.from_mapping(study), JudgeParameters.from_mapping(claim.no_effect.get("judge", {}))
-        assert (planted, judge) != (Parameters(), JudgeParameters()), f"{claim.id}: this is the default"
-
-
-def test_what_makes_an_effect_absent_is_kept_with_the_claim(tmp_path):
-    path = tmp_path / "claims.yml"
-    without = {"continuity_drop": 0, "judge": {"judge_signal": 0}}
-    path.write_text(yaml.safe_dump([yaml.safe_load(CLAIMS.read_text("utf-8"))[1] | {"no_effect": without}]))
-    (claim,) = claims.load_claims(path)
-    assert claim.no_effect == without
-    assert verdict({}, provenance(), claim=claim).to_dict()["published"]["no_effect"] == without
 
 
 def broken(change):
@@ -700,62 +572,38 @@ def broken(change):
     return text
 
 
+NUMBER = {"number": "the value", "reason": "a"}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (broken(lambda e: e[0].pop("grade")), "conversations_total: missing grade"),
-        (broken(lambda e: e[0].update(grade="E")), "grade 'E'"),
-        (broken(lambda e: e[0].update(colour="red")), "unknown field colour"),
-        (broken(lambda e: e.append(dict(e[0]))), "conversations_total stands more than once"),
-        (broken(lambda e: e.append(e[0])), "an alias, *id001. Write the value out"),
-        (broken(lambda e: e[0].update(id=["a"])), "['a']: id is ['a']. Write text"),
-        (broken(lambda e: e[0].update(grade=["A"])), "grade is ['A']. Write text"),
-        (broken(lambda e: e[0].update(grade="")), "grade is ''. Write text"),
-        (broken(lambda e: e[0].update(value="many")), "value is 'many'. Write a number"),
-        (broken(lambda e: e[0].update(value=float("nan"))), "value is nan. Write a number"),
-        (broken(lambda e: e[0].update(value=10**400)), "value is 1000"),
-        (broken(lambda e: e[0].update(key=5)), "key is 5. Write text in quotes, or null"),
-        (broken(lambda e: e[1].update(compare="exactly")), "compare is 'exactly'. Write one of within, at_most"),
-        (broken(lambda e: e[1].update(compare={"reason": "none"})), "compare: more than one rule, or none"),
+        (broken(lambda e: e[0].pop("grade")), "conversations_total: 'grade' is a required property"),
+        (broken(lambda e: e[0].update(grade="E")), "conversations_total: grade: 'E' is not one of"),
+        (broken(lambda e: e[0].update(colour="red")), "('colour' was unexpected)"),
+        (broken(lambda e: e[0].update(value="many")), "value: 'many' is not of type 'number', 'null'"),
+        (broken(lambda e: e[0].pop("why_not")), "conversations_total: 'why_not' is a required property"),
+        (broken(lambda e: e[1].pop("compare")), "participants: 'compare' is a required property"),
+        (broken(lambda e: e[1]["compare"].pop("reason")), "compare: 'reason' is a required property"),
         (broken(lambda e: e[1]["compare"].update(within=1)), "compare: more than one rule, or none"),
-        (broken(lambda e: e[1]["compare"].update(near=1)), "compare: unknown field near. Remove it"),
-        (broken(lambda e: e[1]["compare"].update(at_most="109")), "compare: at_most can't be '109'. See the head"),
-        (broken(lambda e: e[1].update(value=None, compare={"within": 0, "reason": "a"})), "within can't be 0"),
-        (broken(lambda e: e[1].update(compare={"sign": "upwards", "reason": "a"})), "sign can't be 'upwards'"),
-        (broken(lambda e: e[1].pop("compare")), "participants: no tolerance"),
-        (broken(lambda e: e[1].update(value=None, compare={"within": 1})), "no tolerance with its reason"),
-        (broken(lambda e: e[0].pop("why_not")), "computed by no notebook"),
-        (broken(lambda e: e[1].update(value=None, compare={"beyond": "0.1", "reason": "a"})), "beyond can't be"),
         (
-            broken(lambda e: e[1].update(value=None, compare={"significant": 5, "reason": "a"})),
-            "can't be 5",
+            broken(lambda e: e[1].update(compare={"counts": 108, **NUMBER})),
+            "counts is 108, and the published value 109",
         ),
-        (
-            broken(lambda e: e[1].update(value=None, compare={"significant": 0, "reason": "a"})),
-            "can't be 0",
-        ),
-        (broken(lambda e: e[1].update(compare={"counts": 108, "reason": "a"})), "counts can't be 108"),
         (
             broken(lambda e: e[1].update(value=None, compare={"sign": "either", "reason": "a"})),
-            "no words for the number",
+            "'number' is a dependency",
         ),
-        (broken(lambda e: e[1].update(value=None, compare={"counts": 1.5, "reason": "a"})), "counts can't be 1.5"),
-        (broken(lambda e: e[1].update(value=None, compare={"counts": True, "reason": "a"})), "counts can't be True"),
-        (broken(lambda e: e[1].update(kind="check")), "compare: published figures are checked by a flag. Give one"),
-        (broken(lambda e: e[1].update(no_effect=0)), "no_effect is 0. Write parameters of the simulation"),
-        (broken(lambda e: e[1].update(no_effect={})), "no_effect is {}. Write parameters of the simulation"),
-        (broken(lambda e: e[1].update(no_effect={"turn sd": 0})), "no_effect: 'turn sd' is no name of a parameter"),
-        (broken(lambda e: e[1].update(no_effect={"turn_sd": None})), "no_effect: turn_sd is None. Write a number"),
-        (broken(lambda e: e[1].update(no_effect={"turn_sd": []})), "no_effect: turn_sd is []. Write a number"),
-        (broken(lambda e: e[1].update(no_effect={"turn_sd": True})), "no_effect: turn_sd is True. Write a number"),
-        (broken(lambda e: e[1].update(no_effect={"judge": 0})), "no_effect: judge is 0. Write the judge's parameters"),
-        (broken(lambda e: e[1].update(no_effect={"judge": {"judge_signal": None}})), "no_effect: judge_signal is None"),
-        (broken(lambda e: e[0].update(no_effect={"turn_sd": 0})), "no_effect: the claim has no rule"),
-        ("just text", "expected a list of claims"),
+        (broken(lambda e: e[1].update(kind="check")), "compare: 'flag' is a required property"),
+        (
+            broken(lambda e: e[1].update(no_effect={"judge": {"judge_signal": None}})),
+            "no_effect: judge: judge_signal: None",
+        ),
+        (broken(lambda e: e[0].update(no_effect={"turn_sd": 0})), "'compare' is a required property"),
+        (broken(lambda e: e.append(dict(e[0]))), "conversations_total stands more than once"),
+        ("just text", "claims.yml: 'just text' is not of type 'array'"),
+        ("- a", "claim 1: 'a' is not of type 'object'"),
         ("a: [", "can't be read"),
-        ("- {id: 2001-99-99}", "can't be read (month must be in 1..12)"),
-        ("- !!int {}", "can't be read (no YAML"),
-        ("[" * 9999, "can't be read (nested too deeply)"),
     ],
 )
 def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):

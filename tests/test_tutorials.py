@@ -19,7 +19,7 @@ from collect import conftest as collecting
 from helpers import endpoint
 from helpers.extras import need_the_judge
 from sense7 import cli
-from sense7.collect.study_file import StudyFile
+from sense7.collect.study import StudyFile
 from sense7.loading import load
 from sense7.workbook import Sheet, write_sheets
 

@@ -32,15 +32,14 @@ from tqdm import tqdm
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
-from sense7.findings.agreement import agreement_with_overall
+from sense7.findings.agreement import agreement_with_overall, overall_and_ratings, parts_and_shares
 from sense7.findings.conditions import condition_differences, mixed_contrasts
 from sense7.findings.context import context_shares
 from sense7.findings.disrupted import lasting_drop
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import participant_icc, variance_parts
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
-from sense7.findings.poor_turn.definitions import poor_turn_conversations, poor_turn_effects
-from sense7.findings.relative_importance import overall_and_ratings, parts_and_shares
+from sense7.findings.poor_turn import poor_turn_conversations, poor_turn_effects
 from sense7.findings.robustness import multiverse
 from sense7.record import write_json
 from sense7.simulate import NOT_PUT, UNKNOWN, Numbers, Parameters, draw

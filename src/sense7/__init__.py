@@ -46,8 +46,8 @@ _PACKAGES = {
     """,
     "findings": """
         agreement conditions context coverage dataset disrupted elsewhere examples importance
-        individualized measures poor_turn ratings relative_importance reliability robustness
-        sufficient_statistics whole whose_empathy words
+        individualized measures poor_turn ratings reliability robustness
+        sufficient_statistics whose_empathy words
     """,
     "judge": """
         baselines bias calibration ceiling comparison judges learned metrics three_judges

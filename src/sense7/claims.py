@@ -15,7 +15,7 @@ A verdict says no more than the data allow:
 - ``cannot be computed here``: with the reason.
 """
 
-import sys
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -63,8 +63,6 @@ PRIMARY = ("A", "B")
 POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
-_REQUIRED = ("id", "title", "kind", "value", "unit", "grade", "source", "needs", "notebook", "key")
-_OPTIONAL = ("short", "of", "also", "truth", "compare", "no_effect", "release", "elsewhere", "why_not", "contradiction")
 RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
 """Kinds of rule that a claim may be judged by, one each."""
 
@@ -75,8 +73,6 @@ OUTCOMES = {True: "passed", False: "not passed", None: "can't be decided"}
 """Outcomes of a claim's rule in words, in the order in which they are shown."""
 
 ONLY_OFFICIAL = "Only the official workbook can be compared with a published figure"
-
-_TEXTS = ("id", "title", "short", "kind", "unit", "grade", "source", "needs", "of")
 
 
 @dataclass(frozen=True)
@@ -189,151 +185,55 @@ class Row:
 
 
 def load_claims(path: Path) -> list[Claim]:
-    """Load and check the claims.
+    """Load the claims, and check them by ``claims_schema.json`` and by each other.
 
     Raises
     ------
     UserError
-        Naming the file, the claim and the field that is missing, unknown or doubled.
+        Naming the file, the claim and the field.
     """
+    import jsonschema
+
     try:
         entries = parse_yaml(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file.") from None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UserError(f"{path}: expected a list of claims, each with the fields {', '.join(_REQUIRED)}.")
-    for number, entry in enumerate(entries, 1):
-        name = f"{entry.get('id', f'claim {number}')!s:.60}"
-        if missing := [field for field in _REQUIRED if field not in entry]:
-            raise UserError(f"{path}: {name}: missing {', '.join(missing)}. Add it, or null.")
-        if unknown := [field for field in entry if field not in _REQUIRED + _OPTIONAL]:
-            raise UserError(f"{path}: {name}: unknown field {', '.join(map(str, unknown))}. Remove it.")
-        if problem := _mistyped(entry):
-            raise UserError(f"{path}: {name}: {problem}")
-        if entry["grade"] not in {"A", "B", "C", "D"}:
-            raise UserError(f"{path}: {name}: grade {entry['grade']!r}. It is one of A, B, C, D.")
-        if problem := _unfit_release(entry):
-            raise UserError(f"{path}: {name}: release: {problem}")
-        if entry["key"] is None and not entry.get("why_not"):
-            raise UserError(f"{path}: {name}: computed by no notebook. Say why under why_not.")
-        if problem := _no_judgment(entry):
-            raise UserError(f"{path}: {name}: {problem}")
+    schema = json.loads(Path(__file__).with_name("claims_schema.json").read_text(encoding="utf-8"))
+    if error := jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(entries)):
+        number, *fields = [*error.absolute_path, None][: len(error.absolute_path) or 1]
+        name = "" if number is None else f"{_name_of(entries[number], number)}: "
+        field = "".join(f"{field}: " for field in fields)
+        raise UserError(f"{path}: {name}{field}{error.message:.200}. The head of the file explains the fields.")
+    for number, entry in enumerate(entries):
+        if problem := _contradiction(entry):
+            raise UserError(f"{path}: {_name_of(entry, number)}: {problem}")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
 
 
-def _mistyped(entry: Mapping) -> str | None:
-    """Say which field holds what it can't, and how to fix it; None if none does."""
-    for name, value in entry.items():
-        if name == "value":
-            holds, wanted = value is None or _is_number(value), "a number, or null"
-        elif name == "compare":
-            holds, wanted = value is None or isinstance(value, dict), f"one of {', '.join(RULES)}, and reason"
-        elif name == "elsewhere":
-            holds = isinstance(value, dict) and value.keys() == {"key", "study"}
-            holds, wanted = holds and all(isinstance(text, str) for text in value.values()), "key and study, both texts"
-        elif name == "no_effect":
-            holds, wanted = isinstance(value, dict) and bool(value), "parameters of the simulation and their values"
-        elif name == "release":
-            holds = isinstance(value, list) and bool(value) and all(isinstance(table, str) for table in value)
-            wanted = "a list of tables of released ratings"
-        elif name in _TEXTS:
-            holds, wanted = isinstance(value, str) and value.strip() != "", "text, in quotes if YAML reads it otherwise"
-        else:
-            holds, wanted = value is None or isinstance(value, str), "text in quotes, or null"
-        if not holds:
-            return f"{name} is {value!r:.60}. Write {wanted}."
-    return None
+def _name_of(entry: object, number: int) -> str:
+    return f"{entry['id']!s:.60}" if isinstance(entry, dict) and "id" in entry else f"claim {number + 1}"
 
 
-def _unfit_release(entry: Mapping) -> str | None:
-    """Say why a claim can't be compared with the tables that it names; None if it can, or names none."""
+def _contradiction(entry: Mapping) -> str | None:
+    """What of a claim contradicts another part of it, and how to fix it; None if nothing does."""
+    compare, value, of = entry.get("compare") or {}, entry["value"], entry.get("of", "SENSE-7")
+    if compare and len(compare.keys() & set(RULES)) != 1:
+        return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
+    for rule, others in (("above", ()), ("counts", (None,))):
+        if rule in compare and value not in (compare[rule], *others):
+            return f"compare: {rule} is {compare[rule]!r}, and the published value {value!r}. Correct one of the two."
     for table in entry.get("release", ()):
         if table not in RELEASED:
-            return f"there is no table {table!r:.60}. Known: {', '.join(RELEASED)}."
-        if entry.get("of") != RELEASED[table].work:
+            return f"release: there is no table {table!r:.60}. Known: {', '.join(RELEASED)}."
+        if of != RELEASED[table].work:
             return (
-                f"{table} was released with {RELEASED[table].work}, and the claim is of {entry.get('of', 'SENSE-7')}. "
+                f"release: {table} was released with {RELEASED[table].work}, and the claim is of {of}. "
                 "A claim is only compared with numbers of its own work: correct one of the two."
             )
     return None
-
-
-def _no_judgment(entry: Mapping) -> str | None:
-    """Say why a claim can't be judged by its rule, or its rule not be tried out; None if they can."""
-    compare = entry.get("compare") or {}
-    if ((entry["key"] and entry["value"] is not None) or compare) and not compare.get("reason"):
-        return "no tolerance with its reason. Add compare."
-    if compare and (problem := _no_rule(compare, entry["value"])):
-        return f"compare: {problem}"
-    if entry["kind"] == CHECK and "flag" not in compare:
-        return "compare: published figures are checked by a flag. Give one."
-    if "no_effect" in entry and (problem := _unfit_no_effect(entry)):
-        return f"no_effect: {problem}"
-    return None
-
-
-def _no_rule(compare: Mapping, value: float | None) -> str | None:
-    """Say why a tolerance is none, and how to fix it; None if it is one."""
-    holds = {
-        "within": lambda given: _is_number(given) and given >= 0 and value is not None,
-        "at_most": _is_number,
-        "above": lambda given: _is_number(given) and given == value,
-        "beyond": _is_number,
-        "significant": lambda given: _is_number(given) and 0 < given < 1,
-        "counts": lambda given: isinstance(given, int) and _is_number(given) and given >= 0 and value in (None, given),
-        "flag": lambda given: isinstance(given, str),
-        "sign": lambda given: given in ("positive", "negative", "either"),
-        "when": lambda given: isinstance(given, str),
-        "number": lambda given: isinstance(given, str),
-        "reason": lambda given: isinstance(given, str),
-    }
-    for name, setting in compare.items():
-        if name not in holds:
-            return f"unknown field {name!s:.60}. Remove it."
-        if not holds[name](setting):
-            return f"{name} can't be {setting!r:.60}. See the head of the file for what it takes."
-    if len(rule := compare.keys() - {"when", "number", "reason"}) != 1:
-        return f"more than one rule, or none. Give one of {', '.join(RULES)}."
-    if rule <= set(OF_AN_EFFECT) and "number" not in compare:
-        return "no words for the number that is judged. Add number."
-    return None
-
-
-def _unfit_no_effect(entry: Mapping) -> str | None:
-    """Say why these are no parameters under which a claim's effect is absent; None if their shape is right.
-
-    Whether the simulation has parameters of these names is not known here: a test asks it.
-    """
-    if not entry.get("compare"):
-        return "the claim has no rule that data without the effect could fail. Add compare, or remove no_effect."
-    for name, value in entry["no_effect"].items():
-        if name == "judge":
-            if not isinstance(value, dict) or not value:
-                return f"judge is {value!r:.60}. Write the judge's parameters and their values."
-            values = [*value.items()]
-        else:
-            values = [(name, value)]
-        for parameter, held in values:
-            if not isinstance(parameter, str) or not parameter.isidentifier():
-                return f"{parameter!r:.60} is no name of a parameter."
-            if not _is_parameter(held):
-                return f"{parameter} is {held!r:.60}. Write a number, a text, a list of these, or names and numbers."
-    return None
-
-
-def _is_parameter(value) -> bool:
-    """Whether a parameter of the simulation may be of this kind."""
-    if isinstance(value, list | dict):
-        parts = value.values() if isinstance(value, dict) else value
-        return bool(value) and all(_is_number(part) or isinstance(part, str) for part in parts)
-    return _is_number(value) or isinstance(value, str)
-
-
-def _is_number(value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def make_ledger(
@@ -596,53 +496,42 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     return _APPLIED[rule](claim.compare[rule], claim, value, values)
 
 
-def _within(most, claim, value, values):
-    # Guards against 0.966 - 0.961 being slightly above 0.005.
-    return abs(value["estimate"] - claim.value) <= most + 1e-12, f"within {most:g}" if most else "exactly"
-
-
-def _at_most(limit, claim, value, values):
-    return 0 < value["estimate"] <= limit, f"at most {format_number(limit, claim.unit)}"
-
-
-def _above(limit, claim, value, values):
-    return value["estimate"] > limit, f"above {format_number(limit, claim.unit)}"
-
-
-def _beyond(limit, claim, value, values):
-    return value["low"] > limit, f"with the whole interval above {format_number(limit, value['unit'])}"
-
-
-def _significant(level, claim, value, values):
-    return value["estimate"] <= level, f"at the level of significance {level:g}"
-
-
-def _counts(number, claim, value, values):
-    return value["estimate"] == number, f"with a count of {number:,}"
-
-
-def _flag(key, claim, value, values):
+def _flag(key: str, claim: Claim, value: Mapping, values: Mapping) -> tuple[bool | None, str]:
     flag, rule = values.get(key, {}), key.replace("_", " ")
     if flag.get("estimate") is None:
         return None, f"{rule}: {flag.get('reason') or 'not recorded here'}"
     return flag["estimate"] == "yes", rule if flag["estimate"] == "yes" else f"{rule}: {flag['estimate']}"
 
 
-def _sign(wanted, claim, value, values):
+def _sign(wanted: str, claim: Claim, value: Mapping, values: Mapping) -> tuple[bool, str]:
     signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
     return signs.get(wanted, any(signs.values())), f"in sign: the whole interval on one side of zero ({wanted})"
 
 
 _APPLIED = {
-    "within": _within,
-    "at_most": _at_most,
-    "above": _above,
-    "beyond": _beyond,
-    "significant": _significant,
-    "counts": _counts,
+    # Guards against 0.966 - 0.961 being slightly above 0.005.
+    "within": lambda most, claim, value, _: (
+        abs(value["estimate"] - claim.value) <= most + 1e-12,
+        f"within {most:g}" if most else "exactly",
+    ),
+    "at_most": lambda limit, claim, value, _: (
+        0 < value["estimate"] <= limit,
+        f"at most {format_number(limit, claim.unit)}",
+    ),
+    "above": lambda limit, claim, value, _: (value["estimate"] > limit, f"above {format_number(limit, claim.unit)}"),
+    "beyond": lambda limit, claim, value, _: (
+        value["low"] > limit,
+        f"with the whole interval above {format_number(limit, value['unit'])}",
+    ),
+    "significant": lambda level, claim, value, _: (
+        value["estimate"] <= level,
+        f"at the level of significance {level:g}",
+    ),
+    "counts": lambda number, claim, value, _: (value["estimate"] == number, f"with a count of {number:,}"),
     "flag": _flag,
     "sign": _sign,
 }
+"""Rule -> its limit, the claim, its value and all values -> whether it is passed, and its words."""
 
 
 def summarize(rows: Sequence[Row]) -> str:

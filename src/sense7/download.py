@@ -37,9 +37,8 @@ def download(
     address: str,
     part: Path,
     *,
-    progress: bool,
-    label: str = "",
-    copy: str = "FILE_OR_ADDRESS (labelled unverified)",
+    label: str,
+    copy: str,
 ) -> None:
     """Download by pooch, with every answer looked at before it is followed or read.
 
@@ -51,10 +50,8 @@ def download(
         Where the file lies.
     part : Path
         Where it is written to. An OSError is one of writing, never of the network.
-    progress : bool
-        Show a bar on standard error, if that is a terminal.
     label : str
-        What is said above the bar; "" for nothing.
+        What is said above the bar, which is shown on standard error if that is a terminal; "" for nothing.
     copy : str
         What may be given as ``--mirror`` where the place can't be reached, for messages.
 
@@ -82,7 +79,7 @@ def download(
         if int(length) > LARGEST:
             raise UserError(_too_large())
 
-    shown = progress and sys.stderr.isatty()
+    shown = sys.stderr.isatty()
     if shown and label:
         print(label, file=sys.stderr)
     bring = pooch.HTTPDownloader(
@@ -216,7 +213,10 @@ def _status(host: str | None, status: int) -> tuple[str, str]:
 
 def public_address(address: str) -> str:
     """Give an address without what follows ? or #, which may be a key that was given to this user alone."""
-    return urlsplit(address)._replace(query="", fragment="").geturl()
+    try:
+        return urlsplit(address)._replace(query="", fragment="").geturl()
+    except ValueError:  # refused when it is asked for
+        return address.partition("?")[0]
 
 
 def _brief(reason) -> str:

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sense7.arguments import check_arguments
-from sense7.sources import Provenance, is_fetched, resolve
+from sense7.arguments import wrong_kind
+from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
-from sense7.workbook import ParsedWorkbook, ReadingOptions, Sheet, parse_workbook, read_workbook
-
-__all__ = ["available", "load", "parse", "read_ahead", "reading_options", "synthetic_marks"]
+from sense7.workbook import ParsedWorkbook, ReadingOptions, parse_workbook, read_workbook
 
 _read_ahead: dict[tuple[str, str], Study] = {}
 """What was read before it was asked for: digest of the workbook with its reading options, and name -> study."""
@@ -57,6 +55,8 @@ def load(
     UserError
         If there is no such data set, or it can't be read or analysed.
     """
+    if not isinstance(data, (str, Path)):
+        raise wrong_kind("load", "a text or a path", "data", data)
     path, provenance = resolve(data)
     options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing)
     study = None
@@ -75,31 +75,17 @@ def load(
     return _with_provenance(study, provenance)
 
 
-def parse(
-    data: str | Path,
-    *,
-    prompted_condition: str | None = None,
-    strict: bool = False,
-    scale: str | Path | Mapping | Iterable[str] | None = None,
-    words: str | Path | Mapping | None = None,
-    allow_unreadable: bool = False,
-    missing: str | float | Mapping | Iterable | None = None,
-) -> ParsedWorkbook:
+def parse(data: str | Path, *, prompted_condition: str | None = None, strict: bool = False, **given) -> ParsedWorkbook:
     """Find a data set and read it as :func:`load` does, without making data frames of it."""
     path, provenance = resolve(data)
-    parsed = parse_workbook(
-        path,
-        strict=strict,
-        prompted_condition=prompted_condition or None,
-        name=provenance.name,
-        options=reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing),
-    )
+    prompted, options = prompted_condition or None, reading_options(path, **given)
+    parsed = parse_workbook(path, strict=strict, prompted_condition=prompted, name=provenance.name, options=options)
     return _with_provenance(parsed, provenance)
 
 
 def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> Study | ParsedWorkbook:
     """Note where a workbook came from, unless it says itself that it is synthetic, or made of the data of others."""
-    if _marks(read.sheets) is not None:
+    if synthetic_marks(read) is not None:
         provenance = replace(provenance, kind="synthetic")
     elif provenance.kind == "official" and SOURCE_SHEET in read.sheets:
         # Its own sheet says whose data it holds; no record beside it makes those SENSE-7.
@@ -108,33 +94,12 @@ def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> St
 
 
 def reading_options(path: Path, **given) -> ReadingOptions:
-    """Options that a user gave for a workbook, or else those that lie beside it.
-
-    Parameters
-    ----------
-    path : Path
-        The workbook.
-    **given
-        As for :meth:`sense7.workbook.ReadingOptions.of`.
-    """
+    """Options that a user gave for a workbook, or else those that lie beside it."""
     return ReadingOptions.of(**given) or ReadingOptions.beside(path)
 
 
 def read_ahead(data: str | Path) -> None:
-    """Read a data set for the next :func:`load` of it, in this process or in a fork of it, and drop the one before.
-
-    Of its bytes: what has changed since is read again.
-
-    Parameters
-    ----------
-    data : str or path
-        As for :func:`load`.
-
-    Raises
-    ------
-    UserError
-        If there is no such data set, or it can't be read or analysed.
-    """
+    """Read a data set for the next :func:`load` of its bytes, here or in a fork, and drop the one before."""
     _read_ahead.clear()
     path, provenance = resolve(data)
     options = ReadingOptions.beside(path)
@@ -143,46 +108,9 @@ def read_ahead(data: str | Path) -> None:
     )
 
 
-def available(name: str) -> bool:
-    """Whether a named data set can be loaded here.
-
-    For a notebook that shows a data set besides its edition's own where that was fetched, and says how to
-    get it where it wasn't.
-
-    Parameters
-    ----------
-    name : str
-        ``synthetic``, which always can, or a data set that is fetched.
-
-    Returns
-    -------
-    bool
-        False if it wasn't fetched, or was for another version of this project: both are fixed by
-        ``sense7 fetch NAME``.
-
-    Raises
-    ------
-    UserError
-        If there is no data set of that name.
-
-    Examples
-    --------
-    >>> available("synthetic")
-    True
-    """
-    return name == "synthetic" or is_fetched(name)
-
-
-def synthetic_marks(study: Study) -> dict | None:
+def synthetic_marks(study: Study | ParsedWorkbook) -> dict | None:
     """What a synthetic workbook says of its making: key -> value; None for any other workbook."""
-    return _marks(study.sheets)
-
-
-def _marks(sheets: Mapping[str, Sheet]) -> dict | None:
-    sheet = sheets.get(SYNTHETIC_SHEET)
+    sheet = study.sheets.get(SYNTHETIC_SHEET)
     if sheet is None or sheet.header[:2] != ["key", "value"]:
         return None
     return {row[0]: row[1] for row in sheet.rows}
-
-
-check_arguments(globals())

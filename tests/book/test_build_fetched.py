@@ -7,15 +7,15 @@ import pytest
 
 from sense7.book.build import build_edition
 from sense7.errors import UserError
-from sense7.sources import SOURCES, Part, Source, fetch, part_files, resolve
-from sense7.sources.conversion import Conversation, official_sheets
+from sense7.sources import SOURCES, Source, fetch, part_files, resolve
+from sense7.sources.converters import official_sheets
 
 
 def convert(parts):
     texts = parts["chats.txt"].read_text("utf-8").split()
     messages = list(zip(("user", "assistant") * 2, texts, strict=True))
     tasks = [{"PID": f"P{number}", "Model": "bot", "TaskId": f"T{number}"} for number in (1, 2)]
-    return official_sheets([Conversation(task, messages, {"Affective": 4}) for task in tasks])
+    return official_sheets([(task, messages, {"Affective": 4}) for task in tasks])
 
 
 @pytest.fixture
@@ -29,14 +29,13 @@ def theirs(checkout, tmp_path, monkeypatch):
         address="https://raw.githubusercontent.com/them/theirs/0123/",
         licence="CC-BY-4.0",
         credit="Them: Their Paper.",
-        file="theirs.xlsx",
         kind="third-party",
-        parts=(Part("chats.txt", hashlib.sha256(content).hexdigest()),),
+        parts={"chats.txt": hashlib.sha256(content).hexdigest()},
         convert=convert,
     )
     monkeypatch.setitem(SOURCES, "theirs", source)
     monkeypatch.setenv("SENSE7_CACHE", str(tmp_path / "cache"))
-    fetch("theirs", mirror=tmp_path, progress=False)
+    fetch("theirs", mirror=tmp_path)
     return "theirs"
 
 

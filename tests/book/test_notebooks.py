@@ -243,7 +243,8 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
         }
         assert of_study <= {*by_hand.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
         assert "assert" in source, f"{name}: compares with nothing"
-        assert {need.split(".")[0] for need in needs} <= {*by_hand.FRAMES, "predictions"}, name
+        declared = [by_hand.NEED.fullmatch(need) for need in needs if need != "predictions"]
+        assert {found[2] for found in declared} <= set(by_hand.FRAMES), name
 
 
 CELL = """# A
@@ -270,6 +271,14 @@ data = "synthetic"
         ("conversations.desired_empathy, turns.of_nobody", "", "the data have no of nobody (turns)."),
         ("conversations.of_nobody", "", "the data have no of nobody (conversations)."),
         ("predictions", "", "the data have no predictions of a judge."),
+        ("4 conversations.condition, turns.overall<=1, turns.overall>=5", "", None),
+        ("5 conversations.condition", "", "the data have fewer than 5 different values of condition (conversations)."),
+        (
+            "turns.overall<=0, turns.overall>=6",
+            "",
+            "the data have no overall (turns) of 0 or less, no overall (turns) of 6 or more.",
+        ),
+        ("participants.most important dimension", "", None),
         ("predictions", "judged", None),
     ],
 )

@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from sense7.book.settings import SETTINGS, setting
-from sense7.findings import measures
+from sense7.findings import measures, poor_turn
 from sense7.findings.ground_truth import labels
-from sense7.findings.poor_turn import definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.md")])
@@ -86,13 +85,13 @@ def test_a_rating_is_poor_by_its_label():
 def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
     from dataclasses import replace
 
-    from sense7.findings.words.terms import commented_turns
+    from sense7.findings.words import commented_turns
     from sense7.workbook import parse_sheets
 
     study = parse_sheets(minimal_sheets(conversations=4, turns=2))
     ratings = pd.Series([1.67, 3.5, 2.5, 2.75, 3.0, 4.5, 5.0, np.nan])
     study = replace(study, turns=study.turns.assign(overall=ratings))
-    found = definitions.poor_turn_conversations(study)
+    found = poor_turn.poor_turn_conversations(study)
     assert found["poor"].tolist() == [1, 1, 0, 0]
     levels = commented_turns(study)["level"]
     assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
@@ -104,13 +103,13 @@ OTHER = """
 import json
 from sense7.book.settings import SETTINGS, setting
 from sense7.findings import measures
-from sense7.findings.poor_turn import definitions
+from sense7.findings import poor_turn
 from sense7.findings import robustness as headlines
 print(json.dumps({
     "poor_turn": setting("poor_turn"),
     "poor": measures.is_poor([1, 1.5, 2, 2.5]).tolist(),
     "choices": headlines.HEADLINES["poor_turn_d"].choices["poor turn"],
-    "docs": [definitions.poor_turn_conversations.__doc__, headlines.__doc__],
+    "docs": [poor_turn.poor_turn_conversations.__doc__, headlines.__doc__],
 }))
 """
 

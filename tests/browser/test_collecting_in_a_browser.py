@@ -6,12 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from sense7.collect.download import read_download
-from sense7.collect.gathering import gather
-from sense7.collect.page import write_page
-from sense7.collect.study_file import StudyFile
-from sense7.collect.study_keys import LANGUAGES
-from sense7.collect.wording import wording
+from sense7.collect.gathering import gather, read_download
+from sense7.collect.page import wording, write_page
+from sense7.collect.study import LANGUAGES, StudyFile
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 

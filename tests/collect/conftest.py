@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sense7.collect.study_file import StudyFile
+from sense7.collect.study import StudyFile
 
 STUDY = {"title": "Ten chats"}
 TIME = "2026-01-02T03:04:05.678Z"
@@ -42,7 +42,7 @@ def download(person="anna", study=STUDY, chats=CHATS, rating="good", **more):
                 **one,
                 "added": False,
                 "before": only({"importance": 4, "desired_empathy": 3}, study.before),
-                "turns": [{"message": n, **ratings} for n in study.rated_turns([m["role"] for m in one["messages"]])],
+                "turns": [{"message": n, **ratings} for n in study.rated_turns(one["messages"])],
                 "after": only({"successful": 5}, study.after) | ({"Affective": 2} if "empathy" in study.after else {}),
             }
             for one in chats

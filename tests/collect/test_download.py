@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sense7.collect import download as module
-from sense7.collect.download import read_download
+from sense7.collect import study as module
+from sense7.collect.gathering import read_download
 from sense7.errors import UserError
 
 QUESTIONS = [
@@ -26,7 +26,8 @@ def content(make_download):
 
 def read(tmp_path, content):
     path = tmp_path / "anna.json"
-    path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
     return read_download(path)
 
 
@@ -116,32 +117,22 @@ def test_a_file_cut_off_anywhere_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ['{"format": "sense7 ratings", "format": "x"}', '{"format": NaN}', "[" * 100_000],
-    ids=["twice", "NaN", "deep"],
+    ("text", "said"),
+    [
+        ('{"format": "sense7 ratings", "format": "x"}', "cut off or damaged"),
+        ("[" * 100_000, "cut off or damaged"),
+        ("\udcff{}", "cut off or damaged .*not UTF-8"),
+        ("[]", "no download of a rating page"),
+        ('{"format": NaN}', "no download of a rating page"),
+        (" " * 20_000, "larger than"),
+    ],
+    ids=["twice", "deep", "bytes", "list", "NaN", "large"],
 )
-def test_json_that_readers_understand_differently_is_refused(tmp_path, text):
-    with pytest.raises(UserError, match="cut off or damaged"):
+def test_a_file_that_is_no_download(tmp_path, monkeypatch, text, said):
+    if said == "larger than":
+        monkeypatch.setitem(module.LARGEST, "download", 100)
+    with pytest.raises(UserError, match=said):
         read(tmp_path, text)
-
-
-def test_other_json_is_no_download(tmp_path):
-    for text in ("[]", "5", '{"a": 1}'):
-        with pytest.raises(UserError, match="no download of a rating page"):
-            read(tmp_path, text)
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path, content, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST", 100)
-    with pytest.raises(UserError, match="larger than"):
-        read(tmp_path, content)
-
-
-def test_a_file_of_other_bytes_is_refused(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_bytes(b"\xff\xfe{}")
-    with pytest.raises(UserError, match="not UTF-8"):
-        read_download(path)
 
 
 def places(content, way=()):
@@ -154,16 +145,13 @@ def places(content, way=()):
 ODD = st.sampled_from([None, True, -1, 2**70, 1.5, "", "=1+1", "<b>", "x" * 50_000, "\ud800", [], {}, [[]], {"a": 1}])
 
 
-def outcome(tmp_path, content):
-    try:
-        read(tmp_path, content)
-    except UserError as error:
-        return str(error)
-    return "anna.json: read"
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
 def test_a_change_at_any_place_is_read_or_one_message(tmp_path, content, data):
     place = data.draw(st.sampled_from([way for way in places(content) if way]))
-    assert "anna.json: " in outcome(tmp_path, changed(content, place, data.draw(ODD | st.just(...))))
+    message = "anna.json: read"
+    try:
+        read(tmp_path, changed(content, place, data.draw(ODD | st.just(...))))
+    except UserError as error:
+        message = str(error)
+    assert "anna.json: " in message

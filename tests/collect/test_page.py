@@ -8,8 +8,7 @@ import re
 import pytest
 
 from sense7.collect.page import page_html, write_page
-from sense7.collect.study_file import StudyFile
-from sense7.collect.study_keys import LANGUAGES
+from sense7.collect.study import LANGUAGES, StudyFile
 from sense7.errors import UserError
 
 HOSTILE = "</script><script>window.ran=1</script><!--<img src=x onerror=alert(1)>{title}{0}\u2028"

@@ -26,28 +26,13 @@ def test_a_page_is_written_and_named(call, chats, tmp_path):
     assert (tmp_path / "rate.html").exists()
 
 
-@pytest.mark.parametrize(
-    ("study", "lines", "said"),
-    [
-        ("title: T\ntruns: all", None, "study.yml: truns: there is no such key. Did you mean turns?"),
-        ("title: T", "{", "chats.jsonl: line 1: no JSON"),
-        ("title: T\nturns: [5]", None, "conversation C1: has none of the turns [5]"),
-    ],
-)
-def test_what_is_refused_is_one_message_and_leaves_no_page(call, chats, tmp_path, study, lines, said):
-    (tmp_path / "study.yml").write_text(study, "utf-8")
-    if lines:
-        chats.write_text(lines, "utf-8")
+def test_what_is_refused_is_one_message_and_leaves_no_page(call, chats, tmp_path):
+    chats.write_text("{", "utf-8")
     done = call("instrument", "study.yml", "--conversations", "chats.jsonl", "--out", "rate.html")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"sense7: {said}")
+    assert done.stderr.startswith("sense7: chats.jsonl: line 1, column 2: no JSON")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rate.html").exists()
-
-
-def test_a_missing_file_is_named(call):
-    done = call("instrument", "nothing.yml", "--out", "rate.html")
-    assert (done.returncode, done.stderr) == (2, "sense7: nothing.yml: there is no such file. Check the path.\n")
 
 
 def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_download, tmp_path):
@@ -57,11 +42,3 @@ def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_downlo
     assert "2 people, 4 rated conversations, 8 rated turns\nmine.xlsx\n" in done.stdout
     assert done.stderr == f"sense7: {Path('ratings') / 'twice.json'}: passed over: a double of anna.json\n"
     assert call("check", "mine.xlsx", "--strict").returncode == 0
-
-
-def test_gathering_what_is_broken_ends_with_2(call, folder, make_download, tmp_path):
-    folder(anna=make_download(), ben="{")
-    done = call("gather", "ratings", "--out", "mine.xlsx")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "ben.json: cut off or damaged" in done.stderr
-    assert not (tmp_path / "mine.xlsx").exists()

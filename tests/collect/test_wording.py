@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sense7 import collect
-from sense7.collect.study_keys import LANGUAGES
-from sense7.collect.wording import SCALES, wording
+from sense7.collect.page import SCALES, wording
+from sense7.collect.study import LANGUAGES
 from sense7.taxonomy import DIMENSIONS, normalise_word
 from sense7.workbook.scales import declining_words, language_vocabularies
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from helpers.extras import need_the_judge
 from sense7.exchange import ImportSummary, read_chats
-from sense7.exchange.chats import Chat, Message
-from sense7.exchange.readers import Transcript, read_chatgpt, read_list, read_transcript
+from sense7.exchange.chatgpt import read_chatgpt
+from sense7.exchange.content import Chat, Message
+from sense7.exchange.readers import Transcript, read_list, read_transcript
 
 TALK = [("user", "I lost my job."), ("assistant", "I am sorry. What happened?")]
 

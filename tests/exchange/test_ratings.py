@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.exchange.chats import Chat, Message
-from sense7.exchange.ratings import join_ratings, row_ranges
-from sense7.exchange.workbooks import workbook_sheets
+from sense7.exchange.content import Chat, Message
+from sense7.exchange.joining import join_ratings, row_ranges, workbook_sheets
 from sense7.loading import load
 from sense7.workbook import read_sheets, write_sheets
 

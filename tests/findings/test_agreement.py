@@ -109,7 +109,7 @@ def kappa_of(turns, name, weights="linear"):
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
 def test_a_difference_is_of_the_turns_that_rate_both(weights):
     study = rated()
-    table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study), weights)
+    table = agreement.kappa_differences(study, bootstrap_of(study), weights)
     for name in DIMENSION_NAMES[:-1]:
         both = study.turns.dropna(subset=["overall", "Relational", name])
         expected = kappa_of(both, "Relational", weights) - kappa_of(both, name, weights)
@@ -131,7 +131,7 @@ def differences_of(turns):
 def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
     study = rated(holes=0.1)
     bootstrap = bootstrap_of(study, 150)
-    table = agreement.kappa_differences.__wrapped__(study, bootstrap).iloc[:-1]
+    table = agreement.kappa_differences(study, bootstrap).iloc[:-1]
     here, people = table["estimate"].to_numpy(), list(bootstrap.names)
     without = np.array([differences_of(study.turns[study.turns["participant"] != name]) for name in people])
     errors = np.sqrt(29 / 30 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
@@ -155,7 +155,7 @@ def kappa_by_table(turns, name):
 def test_the_lowest_is_found_where_there_is_one():
     for seed in range(10):
         study = rated(seed=seed, spread={"Relational": 3.0})
-        table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study))
+        table = agreement.kappa_differences(study, bootstrap_of(study))
         assert table.loc[agreement.NEAREST, "high"] < 0
 
 
@@ -163,7 +163,7 @@ def test_where_all_dimensions_are_equal_false_positives_are_as_frequent_as_the_l
     some = []
     for seed in range(120):
         study = rated(seed=seed)
-        table = agreement.kappa_differences.__wrapped__(study, bootstrap_of(study))
+        table = agreement.kappa_differences(study, bootstrap_of(study))
         some.append(((table["low"] > 0) | (table["high"] < 0)).any())
     assert 0 < np.mean(some) <= 0.10  # at a level of 0.05, more than 12 of 120 come by chance in one of 120 runs
 
@@ -179,11 +179,11 @@ def test_differences_that_lack_something_say_what(workbooks, minimal_sheets):
     table = agreement.kappa_differences(study, bootstrap_of(study))
     assert set(table["reason"]) == {"a rating is constant at the level of the other"}
     single = rated(people=1)
-    table = agreement.kappa_differences.__wrapped__(single, bootstrap_of(single))
+    table = agreement.kappa_differences(single, bootstrap_of(single))
     assert table["estimate"].notna().all()
     assert set(table["reason"]) == {"no interval: only 1 participant to resample"}
     single.turns["Interest"] = np.nan
-    table = agreement.kappa_differences.__wrapped__(single, bootstrap_of(single))
+    table = agreement.kappa_differences(single, bootstrap_of(single))
     assert table.loc["Interest", "reason"] == "Interest was never rated in this data set"
     assert np.isfinite(table.loc[agreement.NEAREST, "estimate"])
 

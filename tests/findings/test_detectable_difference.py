@@ -6,8 +6,7 @@ import pytest
 from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings import conditions, robustness
-from sense7.findings.poor_turn import definitions
+from sense7.findings import conditions, poor_turn, robustness
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -64,7 +63,7 @@ def test_the_headlines_are_those_of_their_pages(study):
     pairs = conditions.condition_differences(study, bootstrap)["estimate"].abs()
     expected = [
         pairs.max(),
-        definitions.poor_turn_effects(study, bootstrap)["estimate"].iloc[0],
+        poor_turn.poor_turn_effects(study, bootstrap)["estimate"].iloc[0],
     ]
     np.testing.assert_allclose(table["estimate"], expected, atol=1e-12)
     assert (table["low"] <= table["estimate"]).all()

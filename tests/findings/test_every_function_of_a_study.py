@@ -159,7 +159,7 @@ def test_every_order_of_examples_is_that_of_the_data():
 def test_what_folds_and_permutations_give_is_there_to_be_compared():
     baselines = result_of("judge.baselines.baseline_predictions", 0)
     assert not any(baseline.reason for baseline in baselines.values())
-    tables = ["findings.whole.outcomes.cross_validated_r2", "findings.context.gap_differs_by_topic"]
+    tables = ["findings.poor_turn.cross_validated_r2", "findings.context.gap_differs_by_topic"]
     assert all(result_of(name, 0)["estimate"].notna().all() for name in tables)
     assert result_of("findings.individualized.relations", 0).tests["p"].notna().any()
 

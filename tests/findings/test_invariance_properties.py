@@ -16,7 +16,7 @@ from sense7.findings.conditions import condition_differences, condition_means
 from sense7.findings.ground_truth import ground_truth, label_shares
 from sense7.findings.individualized import participant_icc
 from sense7.findings.measures import post_task_ratings, turn_ratings
-from sense7.findings.whole.outcomes import empathy_and_experience
+from sense7.findings.poor_turn import empathy_and_experience
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
 

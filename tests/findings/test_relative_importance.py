@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers.studies import draws_of
 from sense7.estimators import least_squares as lmg_module
-from sense7.findings import relative_importance as importance
+from sense7.findings import agreement as importance
 from sense7.workbook import parse_sheets, read_workbook
 
 

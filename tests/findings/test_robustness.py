@@ -13,9 +13,7 @@ from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
 from sense7.figures.specification import SpecificationCurve, specification_curve
-from sense7.findings import agreement, conditions, disrupted, individualized, measures, ratings, robustness
-from sense7.findings.poor_turn import definitions
-from sense7.findings.whole import outcomes
+from sense7.findings import agreement, conditions, disrupted, individualized, measures, poor_turn, ratings, robustness
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -165,7 +163,7 @@ def test_every_specification_equals_that_of_filtered_frames(study, tables, headl
 def test_the_first_specification_is_that_of_the_other_pages(study, tables):
     bootstrap = bootstrap_of(study)
     alpha = alpha_module.alpha_row(measures.turn_ratings(study), bootstrap)
-    poor = definitions.poor_turn_effects(study, bootstrap).iloc[0]
+    poor = poor_turn.poor_turn_effects(study, bootstrap).iloc[0]
     applied = ratings.applicability(study, bootstrap).loc["Relational"]
     for headline, other in (("alpha", alpha), ("poor_turn_d", poor), ("relational_applicability", applied)):
         first = tables[headline].loc[1]
@@ -329,7 +327,7 @@ def test_the_first_of_the_further_specifications_is_that_of_its_page(study, tabl
     bootstrap = bootstrap_of(study)
     pages = {
         "kappa_affective": agreement.agreement_with_overall(study, bootstrap).loc["Affective"],
-        "empathy_satisfaction": outcomes.empathy_and_experience(study, bootstrap).loc["all four together"],
+        "empathy_satisfaction": poor_turn.empathy_and_experience(study, bootstrap).loc["all four together"],
     }
     for headline, page in pages.items():
         first = tables[headline].loc[1]

@@ -9,12 +9,10 @@ from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import safe_names
-from sense7.findings import agreement, conditions, measures, ratings
+from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.poor_turn import definitions
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.findings.whole import outcomes
 from sense7.judge.metrics import label_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
@@ -46,10 +44,10 @@ def in_one_piece(study, scores=None):
         alphas_module.alpha_table(turns, post, bootstrap).iloc[:4],
         ratings.applicability(study, bootstrap),
         ratings.mean_levels(study, bootstrap),
-        definitions.poor_turn_effects(study, bootstrap).iloc[:1],
+        poor_turn.poor_turn_effects(study, bootstrap).iloc[:1],
         *(agreement.agreement_with_overall(study, bootstrap, kind) for kind in rater_agreement.WEIGHTS),
         conditions.condition_means(study, bootstrap),
-        outcomes.empathy_and_experience(study, bootstrap).loc[list(outcomes.EXPERIENCE)],
+        poor_turn.empathy_and_experience(study, bootstrap).loc[list(poor_turn.EXPERIENCE)],
     ]
     rows = {row["key"]: row for table in tables for _, row in table.iterrows()}
     if scores is not None:

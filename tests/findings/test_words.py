@@ -1,21 +1,25 @@
-"""Comments: counted by hand, words against arithmetic, one person's habit, and where there are none."""
+"""Comments and words: counted by hand, the formula of the log-odds, sklearn's kappa, and sheets that are refused."""
 
+import base64
+import io
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
+import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7 import tables
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings.words import terms as terms_module
-from sense7.record import Recorder, read_values
+from sense7.figures import Download
+from sense7.figures.style import csv_text
+from sense7.findings import words
 from sense7.study import Study
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
+
+CODES = list(words.CODEBOOK)
 
 
 def study_of(rows):
@@ -26,61 +30,32 @@ def study_of(rows):
     comments = frame[["conversation", "position", "comment"]].astype({"comment": object})
     comments["comment"] = comments["comment"].where(comments["comment"].notna(), None)
     turns = frame.drop(columns="comment").assign(**dict.fromkeys(DIMENSION_NAMES, np.nan))
-    people = frame[["conversation", "participant"]]
-    return Study("made up", people, comments, turns, None, pd.DataFrame())
-
-
-def bootstrap_of(study, draws=200, seed=1):
-    return ParticipantBootstrap(study.turns["participant"], draws=draws, seed=seed)
+    return Study("made up", frame[["conversation", "participant"]], comments, turns, None, pd.DataFrame())
 
 
 def talk(people=6):
     """Poor turns are cold, good ones warm, to all but one each; P0 says sprocket, often, of poor ones."""
-    rows = []
-    for number in range(people):
-        who = f"P{number}"
-        rows += [
-            (who, 1, "So cold."),
-            (who, 2, "cold answer"),
-            (who, 5, "A warm answer!"),
-            (who, 4, "warm"),
-            (who, 4, None),
-        ]
+    said = [(1, "So cold."), (2, "cold answer"), (5, "A warm answer!"), (4, "warm"), (4, None)]
+    rows = [(f"P{number}", level, text) for number in range(people) for level, text in said]
     rows += [("P0", 1, "sprocket sprocket sprocket")] * 4 + [("P1", 3, "so-so"), ("P1", None, "gone")]
     return study_of([*rows, ("P1", 5, "cold"), ("P2", 1, "warm")])
 
 
-# How often
+@pytest.fixture(scope="module")
+def synthetic():
+    return s7.load("synthetic")
 
 
 def test_shares_are_counted_by_level():
     study = talk()
-    shares = terms_module.comment_shares(study, bootstrap_of(study))
-    assert shares.loc["very poor", "estimate"] == 1
-    assert shares.loc["good", "estimate"] == pytest.approx(0.5)
-    assert shares.loc["all rated turns", "estimate"] == pytest.approx((4 * 6 + 7) / (5 * 6 + 7))
-    assert shares.loc["all rated turns", "n"] == 37
-    counts = terms_module.comment_counts(study)["estimate"]
-    assert counts.to_dict() == {"comments": 32, "commenting_participants": 6}
+    shares = words.comment_shares(study, bootstrap_of(study))["estimate"]
+    assert shares[["very poor", "good", "all rated turns"]].tolist() == pytest.approx([1, 0.5, 31 / 37])
+    assert words.comment_counts(study)["estimate"].to_dict() == {"comments": 32, "commenting_participants": 6}
 
 
 def test_blank_comments_and_those_of_other_messages_do_not_count(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Comment": ["user's", "fine", None, "  "] * 4}))
-    assert terms_module.commented_turns(study)["comment"].tolist() == ["fine", None] * 4
-
-
-def test_a_rating_between_levels_is_kept_beside_its_level(minimal_sheets):
-    study = parse_sheets(
-        minimal_sheets(messages={"EmpathyOverall": None, "Interest": [None, "poor", None, "poor"] * 4})
-    )
-    frame = terms_module.commented_turns(study)
-    dimensions = study.turns[study.rated_dimensions].mean(axis=1)
-    assert frame["rating"].tolist() == dimensions.tolist()
-    assert frame["level"].tolist() == np.floor(dimensions + 0.5).tolist()
-    assert (frame["rating"] != frame["level"]).any()
-
-
-# Words
+    assert words.commented_turns(study)["comment"].tolist() == ["fine", None] * 4
 
 
 @pytest.mark.parametrize(
@@ -89,145 +64,199 @@ def test_a_rating_between_levels_is_kept_beside_its_level(minimal_sheets):
         ("I don\N{RIGHT SINGLE QUOTATION MARK}t LIKE it", ["dont", "like"]),
         ("caf\u00e9, na\u00efve_word 42 x2!", ["caf\u00e9", "na\u00efve", "word", "x"]),
         ("<b>$x^2$</b>", ["b", "x", "b"]),
-        ("", []),
         ("it was not good", ["not", "good"]),
     ],
 )
 def test_a_text_is_cut_to_letters(text, terms):
-    assert terms_module.terms_of(text) == terms
+    assert words.terms_of(text) == terms
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.text())
-def test_terms_are_letters_in_lower_case(text):
-    for term in terms_module.terms_of(text):
-        assert term.isalpha()
-        assert term not in terms_module.STOP_WORDS
-
-
-def test_log_odds_and_z_are_those_of_the_formula():
+def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_marks_nothing():
     study = talk()
-    table = terms_module.distinctive_terms(study, bootstrap_of(study))
+    table = words.distinctive_terms(study, bootstrap_of(study))
     # After stop words: poor 12 cold, 6 answer, 12 sprocket, 1 warm; good 12 warm, 6 answer, 1 cold; others 1 gone.
     poor, good, others = 12 + 6 + 12 + 1, 12 + 6 + 1, 1
     prior = good * 13 / (poor + good + others)
     first, second = 12 + prior, 1 + prior
     ratio = math.log(first / (poor + good - first)) - math.log(second / (good + good - second))
-    assert table.loc["cold", "estimate"] == pytest.approx(ratio, abs=1e-12)
-    assert table.loc["cold", "z"] == pytest.approx(ratio / math.sqrt(1 / first + 1 / second), abs=1e-12)
+    assert table.loc["cold", ["estimate", "z"]].tolist() == pytest.approx(
+        [ratio, ratio / math.sqrt(1 / first + 1 / second)], abs=1e-12
+    )
     assert table.loc["cold", ["poor", "good", "participants"]].tolist() == [12, 1, 6]
-
-
-def test_the_habit_of_one_person_marks_nothing():
-    study = talk()
-    table = terms_module.distinctive_terms(study, bootstrap_of(study))
     assert "sprocket" not in table.index
-    assert table.index[0] == "cold"
-    assert table.index[-1] == "warm"
+    assert (table.index[0], table.index[-1]) == ("cold", "warm")
     assert table.loc["cold", "low"] > 0 > table.loc["warm", "high"]
-    assert set(table.loc[table["z"] > 0, "kind"]) == {"poor"}
+    assert words.leading_terms(table)["estimate"].tolist() == ["cold", "warm"]
 
 
-def test_a_resampled_term_is_that_of_the_comments_copied_out(copies_of, resampled):
-    rows = [("P0", 1, "cold cold"), ("P1", 2, "cold"), ("P2", 1, "cold stone"), ("P3", 2, "stone"), ("P4", 1, "stone")]
-    rows += [(f"P{number}", 5, "warm cold day") for number in range(5)] + [("P1", 4, "day"), ("P3", 4, "warm")]
-    rows += [("P0", 2, "warm day stone"), ("P4", 4, "stone")]
-    study = study_of(rows)
-    bootstrap, times = copies_of(bootstrap_of(study, seed=4))
-    copied = [row for row in rows for _ in range(times[row[0]])]
-    table = terms_module.distinctive_terms(study, bootstrap)
-    size = sum(len(terms_module.terms_of(text)) for _, level, text in rows if level <= 2)
-    every = [term for _, _, text in rows for term in terms_module.terms_of(text)]
-    for term, value in zip(table.index, resampled(table), strict=True):
-        poor = [one for _, level, text in copied if level <= 2 for one in terms_module.terms_of(text)]
-        good = [one for _, level, text in copied if level >= 4 for one in terms_module.terms_of(text)]
-        prior = size * every.count(term) / len(every)
-        odds = [(part.count(term) + prior) / (len(part) + size - part.count(term) - prior) for part in (poor, good)]
-        assert value == pytest.approx(math.log(odds[0] / odds[1]), abs=1e-10)
-
-
-def test_a_term_of_one_kind_only_has_no_interval():
+def test_a_term_of_one_kind_only_has_no_interval_and_one_that_hardly_stands_out_is_no_mark():
     rows = [(f"P{number}", level, text) for number in range(8) for level, text in ((1, "cold"), (5, "warm"))]
-    study = study_of(rows)
-    table = terms_module.distinctive_terms(study, bootstrap_of(study))
+    table = words.distinctive_terms(study_of(rows), bootstrap_of(study_of(rows)))
     assert table["low"].isna().all()
     assert table["reason"].str.startswith("no interval: used about turns of one kind only").all()
-
-
-def test_a_term_that_hardly_stands_out_is_not_called_the_mark():
     rows = [(f"P{number}", level, "even more words for both") for number in range(8) for level in (1, 5)]
     study = study_of([*rows, *((f"P{number}", 1, "odd") for number in range(3))])
-    table = terms_module.distinctive_terms(study, bootstrap_of(study))
+    table = words.distinctive_terms(study, bootstrap_of(study))
     assert table.loc["odd", "kind"] == "poor"
-    assert terms_module.leading_terms(table)["estimate"].isna().all()
+    assert words.leading_terms(table)["estimate"].isna().all()
 
 
-def test_the_leading_terms_are_recorded_as_text(tmp_path):
-    study = talk()
-    record = Recorder("x", tmp_path)
-    record.table(terms_module.leading_terms(terms_module.distinctive_terms(study, bootstrap_of(study))))
-    values = read_values(tmp_path)
-    assert values["term_of_poor_turns"]["estimate"] == "cold"
-    assert values["term_of_good_turns"]["estimate"] == "warm"
-
-
-# Quotations
-
-
-def test_quotations_follow_their_rule():
+def test_quotations_follow_their_rule_and_are_shown_as_text():
     rows = [("P0", 1, "a" * 50), ("P0", 1, "b" * 11), ("P1", 1, "c" * 10), ("P2", 1, "c" * 10), ("P3", 2, "d" * 9)]
     rows += [("P4", 1, "e"), ("P1", 5, "warm"), ("P2", 3, "neither")]
-    shown = terms_module.quotations(study_of(rows), count=3)
+    shown = words.quotations(study_of(rows), count=3)
     assert shown["comment"].tolist() == ["b" * 11, "c" * 10, "d" * 9, "warm"]
-    assert shown["turn"].tolist() == ["poor"] * 3 + ["good"]
     assert shown["level"].tolist() == ["very poor", "very poor", "poor", "very good"]
-
-
-def test_of_equally_near_lengths_the_first_is_quoted_and_white_space_folded():
     frame = pd.DataFrame({"participant": list("abc"), "comment": ["x" * 9, "y  \n " + "y" * 3, "z" * 7]})
-    # Lengths 9, 5 and 7 once folded.
-    assert terms_module.typical_in_length(frame, 1)["comment"].tolist() == ["z" * 7]
-    assert terms_module.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7]
-    assert terms_module.typical_in_length(frame, 3)["comment"].tolist() == ["x" * 9, "y yyy", "z" * 7]
-    assert terms_module.typical_in_length(frame[:0], 3).empty
-
-
-def test_a_comment_is_shown_as_text():
-    shown = terms_module.quotations(study_of([("P0", 1, '<script>alert("x")</script> $a$')]))
-    html = tables.plain(shown, "comments")._repr_html_()
+    assert words.typical_in_length(frame, 2)["comment"].tolist() == ["x" * 9, "z" * 7], "y yyy is 5 long once folded"
+    html = tables.plain(words.quotations(study_of([("P0", 1, "<script>$a$")])), "comments")._repr_html_()
     assert "<script>" not in html
-    assert "&lt;script&gt;" in html
 
 
-# Where there is nothing to compute
-
-
-def check_nothing(study, tmp_path):
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    shares = terms_module.comment_shares(study, bootstrap)
-    assert shares["estimate"].isna().all()
-    assert set(shares["reason"]) == {terms_module.NO_COMMENTS}
-    terms = terms_module.distinctive_terms(study, bootstrap)
+@pytest.mark.parametrize("name", ["ieval", "lend_an_ear", "no comment"])
+def test_data_without_comments_say_so(workbooks, minimal_sheets, name):
+    study = (
+        read_workbook(workbooks[name])
+        if name != "no comment"
+        else parse_sheets(minimal_sheets(messages={"Comment": ...}))
+    )
+    assert set(words.comment_shares(study, bootstrap_of(study))["reason"]) == {words.NO_COMMENTS}
+    terms = words.distinctive_terms(study, bootstrap_of(study))
     assert terms.empty
-    assert isinstance(tables.plain(terms_module.quotations(study), "comments"), Sentence)
-    assert terms_module.comment_counts(study)["estimate"].tolist() == [0, 0]
-    record = Recorder("x", tmp_path)
-    record.table(terms_module.leading_terms(terms))
-    assert read_values(tmp_path)["term_of_poor_turns"]["estimate"] is None
+    assert words.leading_terms(terms)["estimate"].isna().all()
+    assert words.quotations(study).empty
+    sheet = words.coding_sheet(study)
+    assert list(sheet.columns) == [words.IDENTIFIER, "comment", *CODES]
+    assert set(words.coder_agreement(study, sheet, sheet, bootstrap_of(study))["reason"]) == {words.NO_COMMENTS}
 
 
-@pytest.mark.parametrize("name", ["ieval", "lend_an_ear"])
-def test_data_without_comments_say_so(workbooks, tmp_path, name):
-    check_nothing(read_workbook(workbooks[name]), tmp_path)
+# Double coding
 
 
-def test_a_column_without_comments_says_so(minimal_sheets, tmp_path):
-    check_nothing(parse_sheets(minimal_sheets(messages={"Comment": ...})), tmp_path)
+def coded(study, seed, shift=0.0, order=0):
+    """A sheet in an order of its own, coded by chance: the second coder agrees with the first where shift is small."""
+    sheet = words.coding_sheet(study, order).set_index(words.IDENTIFIER).sort_index()
+    answers = np.random.default_rng(seed).random((len(sheet), len(CODES))) < 0.3
+    answers ^= np.random.default_rng(seed + 1).random(answers.shape) < shift
+    answers[~answers.any(axis=1), -1] = True  # none of these
+    sheet[CODES] = np.where(answers, "1", "")
+    return sheet.reset_index().sample(frac=1, random_state=order)
 
 
-@pytest.mark.parametrize("rows", [[("P0", 5, "warm")] * 5, [("P0", None, "warm")], [("P0", 1, "it was the")]])
-def test_comments_of_one_kind_mark_nothing(rows):
-    study = study_of(rows)
-    assert terms_module.distinctive_terms(study, bootstrap_of(study)).empty
-    assert len(terms_module.quotations(study)) <= 1
-    assert terms_module.comment_shares(study, bootstrap_of(study))["low"].isna().all()
+def test_the_sheet_holds_every_comment_once_in_another_order_and_gives_nothing_away(synthetic):
+    first, second = (words.coding_sheet(synthetic, seed) for seed in (1, 2))
+    written = words.commented_turns(synthetic)["comment"].dropna()
+    assert sorted(first["comment"]) == sorted(" ".join(text.split()) for text in written)
+    assert first["comment"].tolist() != second["comment"].tolist() != written.tolist()
+    assert set(zip(first[words.IDENTIFIER], first["comment"], strict=True)) == set(
+        zip(second[words.IDENTIFIER], second["comment"], strict=True)
+    )
+    text = csv_text(first)
+    for hidden in (*synthetic.conversations["participant"], *synthetic.conditions):
+        assert hidden not in text
+
+
+def test_the_downloaded_sheet_is_read_back_and_harmless_in_a_page_and_a_spreadsheet(synthetic):
+    sheet = words.coding_sheet(synthetic, 1)
+    shown = Download(sheet, "comments", "Sheet")
+    back = pd.read_csv(io.BytesIO(base64.b64decode(shown._repr_html_().split("base64,")[1].split('"')[0])))
+    back["none of these"] = 1
+    assert (words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)).all()
+    frame = pd.DataFrame({"name": ["=1+1", "ok"], "text": ["<script>", "\u00e4"]})
+    shown = Download(frame, 'a"><b', "<i>Take</i>")._repr_html_()
+    assert "<script>" not in shown
+    assert 'download="a&quot;&gt;&lt;b.csv"' in shown
+    table = base64.b64decode(shown.split("base64,")[1].split('"')[0]).decode("utf-8-sig")
+    assert "'=1+1" in table
+
+
+def test_kappa_is_that_of_sklearn_for_every_code(synthetic):
+    first, second = coded(synthetic, 5, order=1), coded(synthetic, 5, 0.15, order=2)
+    table = words.coder_agreement(synthetic, first, second, bootstrap_of(synthetic))
+    both = first.set_index(words.IDENTIFIER).join(second.set_index(words.IDENTIFIER).add_suffix(" 2"))
+    expected = [cohen_kappa_score(both[code] == "1", both[f"{code} 2"] == "1") for code in CODES]
+    assert table["estimate"].tolist() == pytest.approx(expected, abs=1e-12)
+    assert table["method"].str.contains(f"used {(both[CODES[0]] == '1').sum()} times").iloc[0]
+
+
+def test_comments_that_one_coder_left_blank_do_not_count_and_codes_that_nobody_used_have_no_kappa(synthetic):
+    first, second = coded(synthetic, 5), coded(synthetic, 5)
+    first.loc[first.index[:7], CODES] = ""
+    first["generic"] = second["generic"] = ""
+    table = words.coder_agreement(synthetic, first, second.iloc[:-3], bootstrap_of(synthetic, 20))
+    coded_once = (sheet[sheet[CODES].eq("1").any(axis=1)][words.IDENTIFIER] for sheet in (first, second.iloc[:-3]))
+    assert (table["n"] == len(set.intersection(*map(set, coded_once)))).all()
+    assert table.loc["generic", "reason"] == "neither coder, or both of them always, used this code"
+
+
+def test_answers_may_be_written_in_several_ways(synthetic):
+    first = coded(synthetic, 5)
+    ways = {"1": ["1", "x", " YES ", 1, 1.0, True], "": ["", "0", "no", 0, np.nan, None, False]}
+    second = first.astype(object)
+    for code in CODES:
+        second[code] = [ways[cell][number % len(ways[cell])] for number, cell in enumerate(first[code])]
+    assert (words.coder_agreement(synthetic, first, second, bootstrap_of(synthetic, 20))["estimate"] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda sheet: sheet.drop(columns="generic"), "The second coder's sheet lacks the columns generic"),
+        (lambda sheet: pd.concat([sheet, sheet.iloc[:1]]), "twice"),
+        (
+            lambda sheet: sheet.assign(**{words.IDENTIFIER: ["strange", *sheet[words.IDENTIFIER].iloc[1:]]}),
+            "has the comment strange, which is not in this study",
+        ),
+        (lambda sheet: sheet.assign(generic=["perhaps", *sheet["generic"].iloc[1:]]), "has 'perhaps' under generic"),
+    ],
+)
+def test_a_sheet_that_cannot_be_read_is_refused(synthetic, change, said):
+    sheet = coded(synthetic, 5)
+    with pytest.raises(s7.UserError, match=said):
+        words.coder_agreement(synthetic, sheet, change(sheet), bootstrap_of(synthetic, 20))
+
+
+# Mimicry
+
+
+@pytest.mark.parametrize(
+    ("user", "answer", "share"),
+    [
+        ("work is hard", "Work is hard, hard work!", 1.0),
+        ("My boss shouted", "A boss may shout", 1 / 3),  # boss, of boss, may, shout
+        ("nothing in common", "kind words", 0.0),
+        ("the and of", "kind words", np.nan),
+        ("kind words", "...", np.nan),
+    ],
+)
+def test_the_echo_is_counted_in_different_words(user, answer, share):
+    assert words.echo(user, answer) == pytest.approx(share, nan_ok=True)
+
+
+def test_proxies_are_the_echo_of_the_message_before_and_correlations_of_residuals(synthetic):
+    table = words.mimicry_proxies(synthetic, bootstrap_of(synthetic))
+    rows = []
+    for _, messages in synthetic.messages.sort_values("position").groupby("conversation"):
+        user = ""
+        for message in messages.itertuples():
+            text = (message.content or "").strip()
+            user = text if message.role == "user" else user
+            if message.role == "assistant" and text and user:
+                place = message.conversation, message.position
+                rows.append((*place, words.echo(user, text), math.log1p(len(text.split()))))
+    echo = pd.DataFrame(rows, columns=["conversation", "position", "echo", "length"])
+    assert table["estimate"].iloc[0] == pytest.approx(echo["echo"].mean())
+    turns = synthetic.turns.assign(
+        more=synthetic.turns["Affective"] - synthetic.turns["Response"],
+        mean=(synthetic.turns["Affective"] + synthetic.turns["Response"]) / 2,
+    )
+    for place, frame, (x, held) in (
+        (1, turns.merge(echo, on=["conversation", "position"]), ("echo", "length")),
+        (2, turns, ("more", "mean")),
+    ):
+        known = frame.dropna(subset=[x, "overall", held])
+        known = known[known.groupby("conversation")["overall"].transform("size") > 1]
+        centered = known[[x, "overall", held]] - known.groupby("conversation")[[x, "overall", held]].transform("mean")
+        z = centered[[held]].to_numpy()
+        left = [centered[name] - z @ np.linalg.lstsq(z, centered[name], rcond=None)[0] for name in (x, "overall")]
+        assert table["estimate"].iloc[place] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)

@@ -48,8 +48,8 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
 
 def test_the_page_counts_conversations_that_all_have(found):
     row = found.counts.loc["compared"]
-    assert row["estimate"] == found.comparison.shared < row["n"] == found.comparison.conversations
-    assert found.left_out().loc["simulated-judge", "runs"] == "10"
+    assert row["estimate"] == found.shared < row["n"] == found.conversations
+    assert found.left_out.loc["simulated-judge", "runs"] == 10
     assert list(found.panels()) == [
         "Spearman: right of zero the judge is better",
         "accuracy: right of zero the judge is better",
@@ -60,7 +60,7 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, study, judges, bootstra
     table = compared.jury_of_runs(judges, bootstrap, found)
     assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert table["method"].str.startswith("simulated judge: ").all()
-    names = found.comparison.people.index
+    names = found.people.index
     runs = [frame.set_index("conversation").loc[names] for frame in judges["simulated-judge"].values()]
     truth = runs[0]["ground_truth"].round(9)  # equal means are ties
     scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
@@ -82,7 +82,7 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, judges, boots
     assert empty.reason == "no predictions of a judge are available"
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
-    assert empty.left_out().empty
+    assert empty.left_out.empty
     jury = compared.jury_of_runs({}, bootstrap, empty)
     assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert set(jury["reason"]) == {empty.reason}

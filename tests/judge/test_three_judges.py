@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from helpers.released import lend_an_ear_sheets
 from sense7.errors import UserError
 from sense7.estimators.estimates import COLUMNS
 from sense7.findings.ground_truth import ground_truth
@@ -19,7 +20,6 @@ from sense7.judge.metrics import label_metrics
 from sense7.judge.three_judges import ALL, EXPERTS, JUDGES, CorpusBootstrap
 from sense7.record import Recorder, read_values
 from sense7.sources.released import CORPORA, published_agreement
-from sense7.sources.released_workbook import lend_an_ear_sheets
 from sense7.workbook import parse_sheets
 
 DRAWS = 120

@@ -19,13 +19,11 @@ from sense7.findings import (
     disrupted,
     ground_truth,
     individualized,
-    relative_importance,
+    poor_turn,
     reliability,
 )
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.findings.poor_turn import definitions, ladder
-from sense7.findings.whole import outcomes
 from sense7.judge import ceiling as noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
@@ -116,21 +114,21 @@ def of_nesting(study, bootstrap):
 
 
 def of_importance(study, bootstrap):
-    data = *relative_importance.overall_and_ratings(study), bootstrap
+    data = *agreement.overall_and_ratings(study), bootstrap
     of = study.turns_put_to_rating["conversation"]
-    within = relative_importance.parts_and_shares(*data, conversations=of, recorded_as="relative_importance_within")
-    return recorded(*relative_importance.parts_and_shares(*data, recorded_as="relative_importance"), *within)
+    within = agreement.parts_and_shares(*data, conversations=of, recorded_as="relative_importance_within")
+    return recorded(*agreement.parts_and_shares(*data, recorded_as="relative_importance"), *within)
 
 
 def of_poor_turns(study, bootstrap):
-    tables = definitions.poor_turn_measures(study, bootstrap).values()
+    tables = poor_turn.poor_turn_measures(study, bootstrap).values()
     return recorded(
-        *(table[~table.index.str.contains("mixed")] for table in tables), ladder.poor_turn_ladder(study, bootstrap)
+        *(table[~table.index.str.contains("mixed")] for table in tables), poor_turn.poor_turn_ladder(study, bootstrap)
     )
 
 
 def of_poor_turns_mixed(study, bootstrap):
-    table = definitions.poor_turn_effects(study, bootstrap)
+    table = poor_turn.poor_turn_effects(study, bootstrap)
     return recorded(table[table.index.str.contains("mixed")])
 
 
@@ -187,7 +185,7 @@ def of_context(study, bootstrap):
 def of_course(study, bootstrap):
     return recorded(
         conditions.prompt_fading(study, bootstrap),
-        outcomes.empathy_and_experience(study, bootstrap),
+        poor_turn.empathy_and_experience(study, bootstrap),
     )
 
 

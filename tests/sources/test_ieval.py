@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sense7.sources import SOURCES, fetch, ieval, part_files
+from sense7.sources import SOURCES, converters, fetch, part_files
 from sense7.workbook import read_sheets, read_workbook
 
 ANSWERS = {"P": 3, "^P": 1, "A": 4, "^A": 2, "EU": 5, "ER": 1, "L": 2, "R": 3, "S": 4, "Rating": 1}
@@ -19,7 +19,7 @@ def one_person(tmp_path):
     person = {"part": 7, "elapsed_sec": 810, "TEQ_raw": [3, 1], "TEQ_agg": 47, **scenarios}
     path = tmp_path / "ieval_data.json"
     path.write_text(json.dumps([person]), encoding="utf-8")
-    return {sheet.name: sheet for sheet in ieval.convert({"ieval_data.json": path})}
+    return {sheet.name: sheet for sheet in converters.ieval({"ieval_data.json": path})}
 
 
 def rows(sheet):
@@ -84,7 +84,7 @@ def test_the_persons_sheet(one_person):
 
 
 def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, same_study):
-    path = fetch("ieval", mirror=shared / "data" / "raw" / "ieval", progress=False)
+    path = fetch("ieval", mirror=shared / "data" / "raw" / "ieval")
     ours, theirs = read_sheets(path), read_sheets(shared / "data" / "ieval.xlsx")
     assert list(ours) == [*theirs, "src_Source"]
     for name, sheet in theirs.items():
@@ -96,5 +96,5 @@ def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, s
 
 def test_the_number_of_the_conversion_is_raised_with_its_result(shared, digest_of):
     """A change of the converter without a new number would leave users with what the old one made."""
-    sheets = ieval.convert({"ieval_data.json": shared / "data" / "raw" / "ieval" / "ieval_data.json"})
+    sheets = converters.ieval({"ieval_data.json": shared / "data" / "raw" / "ieval" / "ieval_data.json"})
     assert (SOURCES["ieval"].conversion, digest_of(sheets)) == (1, "c91c69799524ae9e")

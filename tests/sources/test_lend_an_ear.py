@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sense7.sources import SOURCES, fetch, lend_an_ear, part_files
-from sense7.sources.lend_an_ear import EXPERTS
-from sense7.sources.released_workbook import lend_an_ear_sheets
+from helpers.released import lend_an_ear_sheets
+from sense7.sources import SOURCES, converters, fetch, part_files
+from sense7.sources.converters import EXPERTS
 from sense7.workbook import parse_sheets, read_sheets, read_workbook
 
 CONVERSATIONS = """\
@@ -43,7 +43,7 @@ def rows(sheet):
 
 
 def test_a_conversation_and_an_expert_make_a_task(parts):
-    tasks, _ = lend_an_ear.convert(parts)
+    tasks, _ = converters.lend_an_ear(parts)
     assert [{name: cell for name, cell in row.items() if cell is not None} for row in rows(tasks)[2:4]] == [
         {
             "PID": "expert3",
@@ -69,7 +69,7 @@ def test_a_conversation_and_an_expert_make_a_task(parts):
 
 
 def test_messages_and_the_rating_on_the_supporters_last(parts):
-    _, messages = lend_an_ear.convert(parts)
+    _, messages = converters.lend_an_ear(parts)
     found = [
         (
             row["TaskId"],
@@ -98,7 +98,7 @@ def test_messages_and_the_rating_on_the_supporters_last(parts):
 
 @pytest.fixture
 def fetched(shared):
-    return fetch("lend-an-ear", mirror=shared / "data" / "raw" / "lend_an_ear", progress=False)
+    return fetch("lend-an-ear", mirror=shared / "data" / "raw" / "lend_an_ear")
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_the_released_numbers_are_those_of_the_published_data(fetched, monkeypat
     study = read_workbook(fetched)
     numbers = parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()})
     people = [frame.conversations.set_index("conversation")["participant"] for frame in (study, numbers)]
-    for dimension in lend_an_ear.QUESTIONS:
+    for dimension in converters.QUESTIONS:
         for expert in EXPERTS:
             theirs, ours = (
                 frame.turns[frame.turns["conversation"].map(who) == expert][dimension].dropna().sort_values().tolist()
@@ -140,5 +140,5 @@ def test_the_released_numbers_are_those_of_the_published_data(fetched, monkeypat
 
 def test_the_number_of_the_conversion_is_raised_with_its_result(fetched, digest_of):
     """A change of the converter without a new number would leave users with what the old one made."""
-    sheets = lend_an_ear.convert(part_files("lend-an-ear"))
+    sheets = converters.lend_an_ear(part_files("lend-an-ear"))
     assert (SOURCES["lend-an-ear"].conversion, digest_of(sheets)) == (1, "f3ff4485c3a8268a")

@@ -14,9 +14,9 @@ import pytest
 from sense7 import sources
 from sense7.checkout import cache_folder
 from sense7.errors import UserError
-from sense7.loading import available, load
-from sense7.sources import SOURCES, Part, Provenance, Source, copy_for_edition, fetch, fetching, resolve
-from sense7.sources.conversion import Conversation, official_sheets
+from sense7.loading import load
+from sense7.sources import SOURCES, Source, copy_for_edition, fetch, is_fetched, resolve
+from sense7.sources.converters import official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.workbook import read_sheets
 
@@ -28,7 +28,7 @@ def convert(parts):
     rating = int(parts["ratings.txt"].read_text("utf-8"))
     task = {"PID": "P1", "Model": "bot", "TaskId": "T1"}
     messages = [("user", user), ("assistant", assistant)]
-    return official_sheets([Conversation(task, messages, {"Affective": rating}, {"src_mood": "good"})])
+    return official_sheets([(task | {"src_mood": "good"}, messages, {"Affective": rating})])
 
 
 def pinned(address):
@@ -38,9 +38,8 @@ def pinned(address):
         address=address,
         licence="CC-BY-4.0",
         credit="Them: Their Paper.",
-        file="theirs.xlsx",
         kind="third-party",
-        parts=tuple(Part(path, hashlib.sha256(content).hexdigest()) for path, content in FILES.items()),
+        parts={path: hashlib.sha256(content).hexdigest() for path, content in FILES.items()},
         convert=convert,
         changes="One chat.",
     )
@@ -74,7 +73,7 @@ def asked_for(server):
 
 
 def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, places, left_behind):
-    path = fetch("theirs", progress=False)
+    path = fetch("theirs")
     assert asked_for(server) == list(FILES)
     found, provenance = resolve("theirs")
     assert found == path == places / "cache" / "theirs" / provenance.sha256[:16] / "theirs.xlsx"
@@ -93,47 +92,35 @@ def test_the_parts_become_a_workbook_that_says_whose_data_it_holds(server, place
     assert left_behind() == []
 
 
-def test_the_workbook_is_a_study_like_any_other(server):
-    fetch("theirs", progress=False)
-    study = load("theirs")
-    assert study.turns["Affective"].tolist() == [4.0]
-    assert study.rated_dimensions == ["Affective"]
-    assert study.messages["content"].tolist() == ["hi", "hello"]
-    assert study.provenance.kind == "third-party"
-    assert study.name == "theirs"
-
-
-def test_equal_parts_give_equal_bytes(server, folder):
-    first = fetch("theirs", progress=False).read_bytes()
-    assert fetch("theirs", mirror=folder, again=True, progress=False).read_bytes() == first
-
-
-def test_a_column_that_the_format_lacks_is_a_mistake_of_the_converter():
-    with pytest.raises(ValueError, match="no column for Mood"):
-        official_sheets([Conversation({"PID": "P", "Mood": "x"}, [("assistant", "a")], {})])
-
-
 # Fetched once
 
 
-def test_a_second_fetch_downloads_nothing(server):
-    assert fetch("theirs", progress=False) == fetch("theirs", progress=False)
-    assert asked_for(server) == list(FILES)
-    fetch("theirs", again=True, progress=False)
-    assert asked_for(server) == list(FILES)
-
-
-def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind):
+def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     del server.answers["/commit/data/ratings.txt"]
     with pytest.raises(UserError, match=r"no such file \(HTTP 404\).*--mirror FOLDER_OR_ADDRESS .*data/ratings\.txt"):
-        fetch("theirs", progress=False)
+        fetch("theirs")
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
     assert left_behind() == []
     with pytest.raises(UserError, match="not fetched yet"):
         resolve("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
-    fetch("theirs", progress=False)
+    assert sources.fetched_digest("theirs") == ""
+    path = fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
+    said = [line for line in capsys.readouterr().err.splitlines() if " of " in line]
+    assert said == ["chats.txt (1 of 3)", "ratings.txt (2 of 3)", "ratings.txt (2 of 3)", "notes.txt (3 of 3)"]
+    assert fetch("theirs") == path
+    assert asked_for(server) == []
+    path.write_bytes(path.read_bytes() + b"\0")
+    for use in (fetch, resolve, load, sources.fetched_digest):
+        with pytest.raises(UserError, match=r"changed since it was fetched.*sense7 fetch theirs --again"):
+            use("theirs")
+    fetch("theirs", again=True)
+    assert sources.fetched_digest("theirs") == resolve("theirs")[1].sha256
+    sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
+    with pytest.raises(UserError, match="isn't in"):
+        sources.fetched_digest("theirs")
 
 
 def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
@@ -149,7 +136,7 @@ def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import test_parts\n"
         "from sense7 import sources; sources.SOURCES['theirs'] = test_parts.pinned(sys.argv[2])\n"
-        "sources.fetch('theirs', progress=False)"
+        "sources.fetch('theirs')"
     )
     command = [sys.executable, "-c", code, str(Path(__file__).parent), server.address("/commit/")]
     with subprocess.Popen(command) as process:
@@ -159,29 +146,16 @@ def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
         process.send_signal(signal.SIGKILL)
     assert hanging
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
-    fetch("theirs", progress=False)
+    fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
-    assert available("theirs")
-
-
-@pytest.mark.parametrize("step", ["write_sheets", "write_record_at"])
-def test_killed_after_the_parts_nothing_is_half_there(server, monkeypatch, step):
-    with monkeypatch.context() as patch:
-        patch.setattr(fetching, step, lambda *_args, **_options: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            fetch("theirs", progress=False)
-    assert not available("theirs")
-    asked_for(server)
-    fetch("theirs", progress=False)
-    assert asked_for(server) == []
-    assert available("theirs")
+    assert is_fetched("theirs")
 
 
 @pytest.mark.parametrize("content", [None, b"5"])
 def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
-    path = fetch("theirs", progress=False)
+    path = fetch("theirs")
     before = path.read_bytes()
     asked_for(server)
     part = sources.part_files("theirs")["ratings.txt"]
@@ -192,24 +166,14 @@ def test_a_part_that_is_gone_or_changed_is_brought_again_alone(server, content):
         UserError, match=r"theirs: ratings\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"
     ):
         sources.part_files("theirs")
-    assert fetch("theirs", progress=False) == path
+    assert fetch("theirs") == path
     assert asked_for(server) == ["data/ratings.txt"]
     assert path.read_bytes() == before
     assert sources.part_files("theirs")["ratings.txt"].read_bytes() == b"4"
 
 
-def test_a_changed_workbook_is_refused_and_again_fixes_it(server):
-    path = fetch("theirs", progress=False)
-    path.write_bytes(path.read_bytes() + b"\0")
-    for use in (fetch, resolve, load, sources.fetched_digest):
-        with pytest.raises(UserError, match=r"changed since it was fetched.*sense7 fetch theirs --again"):
-            use("theirs")
-    fetch("theirs", again=True, progress=False)
-    assert resolve("theirs")[1].unchanged
-
-
 def test_what_an_older_version_converted_is_converted_anew_without_a_download(server, monkeypatch, capsys):
-    old = fetch("theirs", progress=False)
+    old = fetch("theirs")
     asked_for(server)
 
     def otherwise(parts):
@@ -217,12 +181,12 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
         return [tasks, replace(messages, rows=messages.rows[1:])]
 
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2))
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     with pytest.raises(
         UserError, match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs"
     ):
         resolve("theirs")
-    fetch("theirs", progress=False)
+    fetch("theirs")
     assert asked_for(server) == []
     assert load("theirs").messages["content"].tolist() == ["hello"]
     assert not old.exists()
@@ -230,33 +194,16 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
 
 
 def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
-    fetch("theirs", progress=False)
+    fetch("theirs")
     asked_for(server)
     other = b"5"
-    parts = tuple(
-        Part(part.path, hashlib.sha256(other).hexdigest()) if part.file == "ratings.txt" else part
-        for part in SOURCES["theirs"].parts
-    )
+    parts = SOURCES["theirs"].parts | {"data/ratings.txt": hashlib.sha256(other).hexdigest()}
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], parts=parts))
     server.answers["/commit/data/ratings.txt"] = other
-    assert not available("theirs")
-    fetch("theirs", progress=False)
+    assert not is_fetched("theirs")
+    fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt"]
     assert load("theirs").turns["Affective"].tolist() == [5.0]
-
-
-def test_each_part_is_named_on_a_terminal_only(server, monkeypatch, capsys):
-    fetch("theirs")
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    fetch("theirs", again=True)
-    said = capsys.readouterr().err
-    assert [line for line in said.splitlines() if " of " in line] == [
-        "chats.txt (1 of 3)",
-        "ratings.txt (2 of 3)",
-        "notes.txt (3 of 3)",
-    ]
-    assert said.count("100%") == 3
 
 
 # Faults: each is one message, and nothing of it is kept
@@ -279,19 +226,19 @@ def test_each_part_is_named_on_a_terminal_only(server, monkeypatch, capsys):
 def test_a_part_that_is_not_the_published_one_is_refused(server, left_behind, answer, message):
     server.answers["/commit/data/ratings.txt"] = answer
     with pytest.raises(UserError, match=message) as caught:
-        fetch("theirs", progress=False)
+        fetch("theirs")
     assert "\n" not in str(caught.value)
-    assert not available("theirs")
+    assert not is_fetched("theirs")
     assert left_behind() == []
     assert not any(path.name == "ratings.txt" for path in (cache_folder() / "theirs").rglob("*"))
 
 
 def test_a_fault_leaves_the_old_workbook(server):
-    path = fetch("theirs", progress=False)
+    path = fetch("theirs")
     before = path.read_bytes(), resolve("theirs")
     server.answers["/commit/notes.txt"] = b"altered"
     with pytest.raises(UserError, match=r"notes\.txt: what came"):
-        fetch("theirs", again=True, progress=False)
+        fetch("theirs", again=True)
     assert (path.read_bytes(), resolve("theirs")) == before
 
 
@@ -308,13 +255,13 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     elif layout.startswith("address"):
         server.answers |= {f"/copy/{path.name}": path.read_bytes() for path in folder.iterdir()}
         mirror = server.address("/copy/") + ("?key=secret" if "key" in layout else "")
-    fetch("theirs", mirror=mirror, progress=False)
+    fetch("theirs", mirror=mirror)
     path, provenance = resolve("theirs")
     assert provenance.mirror
     assert provenance.address == (server.address("/copy/") if layout.startswith("address") else None)
     assert provenance.label == "Their data (Them, 2020), converted; not SENSE-7"
     asked_for(server)
-    assert fetch("theirs", progress=False) == path  # nothing the authors' own copy could add
+    assert fetch("theirs") == path  # nothing the authors' own copy could add
     assert asked_for(server) == []
 
 
@@ -322,56 +269,44 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
 def test_a_mirrors_altered_part_is_refused(server, folder, here):
     """Also where the data are here already: a folder that is given is always read."""
     if here:
-        fetch("theirs", progress=False)
+        fetch("theirs")
     (folder / "ratings.txt").write_bytes(b"5")
     with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
-        fetch("theirs", mirror=folder, progress=False)
-    assert available("theirs") == here
+        fetch("theirs", mirror=folder)
+    assert is_fetched("theirs") == here
 
 
-def test_a_folder_with_the_published_parts_changes_nothing_here(server, folder, capsys):
-    fetch("theirs", progress=False)
+def test_places_that_hold_no_parts(server, folder, capsys):
+    fetch("theirs")
     before = resolve("theirs")
-    fetch("theirs", mirror=folder, progress=False)
+    fetch("theirs", mirror=folder)
     assert resolve("theirs") == before
     assert "copies holds the same as the copy that is here" in capsys.readouterr().err
-
-
-def test_places_that_hold_no_parts(server, folder, places):
     (folder / "notes.txt").unlink()
     with pytest.raises(UserError, match=r"copies/notes\.txt: there is no such file"):
-        fetch("theirs", mirror=folder, progress=False)
+        fetch("theirs", mirror=folder)
     with pytest.raises(UserError, match=r"no folder\. Give the one that holds chats\.txt, ratings\.txt, notes\.txt"):
-        fetch("theirs", mirror=folder / "chats.txt", again=True, progress=False)
+        fetch("theirs", mirror=folder / "chats.txt", again=True)
     with pytest.raises(UserError, match="not an address that can be fetched"):
-        fetch("theirs", mirror="https://[::1/copies", again=True, progress=False)
+        fetch("theirs", mirror="https://[::1/copies", again=True)
 
 
 def test_a_single_part_may_be_given_as_a_file(server, places, monkeypatch):
     def one(parts):
-        return official_sheets([Conversation({"PID": "P", "Model": "b", "TaskId": "T"}, [("assistant", "a")], {})])
+        return official_sheets([({"PID": "P", "Model": "b", "TaskId": "T"}, [("assistant", "a")], {})])
 
-    source = replace(SOURCES["theirs"], parts=SOURCES["theirs"].parts[:1], convert=one)
+    source = replace(SOURCES["theirs"], parts=dict([*SOURCES["theirs"].parts.items()][:1]), convert=one)
     monkeypatch.setitem(SOURCES, "theirs", source)
     (places / "download (1).txt").write_bytes(FILES["data/chats.txt"])
-    fetch("theirs", mirror=places / "download (1).txt", progress=False)
-    assert available("theirs")
+    fetch("theirs", mirror=places / "download (1).txt")
+    assert is_fetched("theirs")
 
 
 # What is known of it
 
 
-def test_it_is_never_the_official_workbook(server, places):
-    fetch("theirs", progress=False)
-    provenance = resolve("theirs")[1]
-    assert not provenance.verified
-    assert not replace(provenance, address=SOURCES["official"].address).verified
-    assert provenance.source is SOURCES["theirs"]
-    assert provenance.source.acknowledgement == "Them: Their Paper. Licence of the data: CC-BY-4.0."
-
-
 def test_an_editions_copy_knows_whose_data_it_is_under_any_name(server, places):
-    fetch("theirs", progress=False)
+    fetch("theirs")
     path, provenance = resolve("theirs")
     copy = copy_for_edition(path, replace(provenance, name="mine"), places / "edition" / "data")
     told = resolve(copy)[1]
@@ -381,42 +316,14 @@ def test_an_editions_copy_knows_whose_data_it_is_under_any_name(server, places):
 
 
 @pytest.mark.parametrize(
-    "change", [{"parts": {}}, {"parts": {"chats.txt": "0" * 64}}, {"found": None}, {"sha256": "0" * 64}]
+    "change", [{"parts": {}}, {"parts": {"chats.txt": "0" * 64}}, {"found": None}, {"sha256": "0" * 64}, {}]
 )
 def test_without_the_right_hashes_it_is_not_called_by_its_name(server, change):
-    fetch("theirs", progress=False)
+    fetch("theirs")
     changed = replace(resolve("theirs")[1], **change)
-    assert "Their data" not in changed.label
-    assert "UNVERIFIED" in changed.label
+    assert ("Their data" in changed.label) == ("UNVERIFIED" not in changed.label) == (not change)
     assert "not SENSE-7" in changed.label
-
-
-@pytest.mark.parametrize(
-    "change", [{"parts": ["x"]}, {"parts": {"a": "x"}}, {"conversion": "1"}, {"conversion": True}], ids=str
-)
-def test_a_record_that_can_not_be_one_is_refused(server, change):
-    fetch("theirs", progress=False)
-    record = resolve("theirs")[1].to_dict() | change
-    with pytest.raises(ValueError, match=next(iter(change))):
-        Provenance.from_dict(record)
-
-
-def test_a_digest_stands_for_what_was_fetched(server):
-    assert sources.fetched_digest("theirs") == ""
-    fetch("theirs", progress=False)
-    assert sources.fetched_digest("theirs") == resolve("theirs")[1].sha256
-    sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
-    with pytest.raises(UserError, match="isn't in"):
-        sources.fetched_digest("theirs")
-
-
-def test_available_asks_for_names_only(server):
-    assert available("synthetic")
-    assert not available("theirs")
-    fetch("theirs", progress=False)
-    assert available("theirs")
-    with pytest.raises(UserError, match="thiers: not a data set"):
-        available("thiers")
+    assert not replace(changed, address=SOURCES["official"].address).verified
 
 
 # The registry
@@ -431,7 +338,7 @@ def test_third_parties_are_pinned_and_credited(name):
     assert owner
     assert repository
     assert len(source.pins) == len(source.parts) > 0, "parts are distinguished by the names of their files"
-    assert all(len(part.sha256) == 64 and not part.path.startswith("/") for part in source.parts)
+    assert all(len(sha256) == 64 and not path.startswith("/") for path, sha256 in source.parts.items())
     assert source.licence in {"CC-BY-4.0", "MIT"}
     assert source.credit
     assert source.changes

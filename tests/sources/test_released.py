@@ -9,9 +9,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from helpers.released import lend_an_ear_sheets
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.sources import SOURCES, released, released_workbook, resolve
+from sense7.sources import SOURCES, released, resolve
 from sense7.workbook import parse_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ READERS = {
 def this_checkout(places, monkeypatch):
     """Other tests of this folder have a checkout of their own; here it is this one that is looked at."""
     monkeypatch.setenv("SENSE7_ROOT", str(ROOT))
-    released_workbook.ieval_study.cache_clear()
+    released.ieval_study.cache_clear()
 
 
 @pytest.fixture
@@ -135,7 +136,7 @@ def test_commit_and_licence_are_those_of_the_data_set_that_can_be_fetched(table)
 
 
 def test_ieval_as_a_workbook_is_read_to_the_number():
-    study, table = released_workbook.ieval_study(), released.ieval_conversations()
+    study, table = released.ieval_study(), released.ieval_conversations()
     assert {warning.kind for warning in study.warnings} == {"unknown-column", "unknown-sheet"}  # src_...: whose data
     assert (len(study.conversations), study.conversations["participant"].nunique()) == (1920, 240)
     rated = study.turns.dropna(subset=["Affective"])
@@ -145,7 +146,7 @@ def test_ieval_as_a_workbook_is_read_to_the_number():
 
 
 def test_lend_an_ear_as_a_workbook_has_a_task_for_each_expert():
-    study = parse_sheets({sheet.name: sheet for sheet in released_workbook.lend_an_ear_sheets()})
+    study = parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()})
     assert study.conversations["participant"].value_counts().to_dict() == dict.fromkeys(released.EXPERTS, 50)
     table = released.judged_conversations().query("question == 'validating_emotions'").set_index("conversation")
     people = study.conversations.set_index("conversation")["participant"]
@@ -154,14 +155,14 @@ def test_lend_an_ear_as_a_workbook_has_a_task_for_each_expert():
         assert row.Affective == table.loc[row.conversation.removesuffix(f"-{expert}"), expert]
 
 
-@pytest.mark.parametrize("sheets", [released_workbook.ieval_sheets, released_workbook.lend_an_ear_sheets])
+@pytest.mark.parametrize("sheets", [released.ieval_sheets, lend_an_ear_sheets])
 def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text(sheets):
     named = {sheet.name: sheet for sheet in sheets()}
     said = dict(named["src_Source"].rows)
     assert "It is not SENSE-7" in said["note"]
     assert "Licence of the data" in said["credit"]
     messages = pd.DataFrame(named["Messages"].rows, columns=named["Messages"].header)
-    assert set(messages["Content"]) == {released_workbook.NO_TEXT}
+    assert set(messages["Content"]) == {released.NO_TEXT}
 
 
 # sense7 check real

@@ -89,7 +89,7 @@ def test_a_folder_in_use_is_left_alone(minimal_sheets, tmp_path):
 
 @pytest.mark.parametrize("parts", [0, 99])
 def test_parts_are_at_least_one_and_at_most_the_participants(minimal_sheets, parts, tmp_path):
-    with pytest.raises(UserError, match="give a number from 1 to"):
+    with pytest.raises(UserError, match="Give a number from 1 to"):
         write_partitions(parse_sheets(minimal_sheets()), tmp_path / "parts", parts, form="csv")
 
 

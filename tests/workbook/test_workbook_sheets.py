@@ -203,10 +203,10 @@ def test_a_place_that_cannot_be_written_is_one_clear_message(place, tmp_path):
 
 
 def test_a_failure_of_the_writing_library_is_one_clear_message(tmp_path, monkeypatch):
-    def write(sheets, part):
+    def set_properties(book, properties):
         raise FileCreateError("no room")
 
-    monkeypatch.setattr("sense7.workbook.xlsx._write", write)
+    monkeypatch.setattr(xlsxwriter.Workbook, "set_properties", set_properties)
     path = tmp_path / "a.xlsx"
     with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: can't be written \(no room\)"):
         write_sheets(column_of("x"), path)

@@ -19,7 +19,7 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
         "judge.baselines",
         lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS),
     ),
-    "good_turn": ("findings.words.terms", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
+    "good_turn": ("findings.words", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),
     "high_example": ("findings.examples", lambda examples: levels_in_words(examples.ENDS["high"])),
     "items_for_a_factor": ("estimators.factor", lambda factor: in_words(factor.ITEMS_FOR_A_FACTOR)),
     "items_for_a_test_of_a_factor": (
@@ -33,7 +33,7 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
         lambda recovery: f"{min(recovery.LASTING)} to {max(recovery.LASTING)}",
     ),
     "turns_before": ("findings.disrupted", lambda recovery: in_words(len(recovery.BEFORE))),
-    "writers_of_a_term": ("findings.words.terms", lambda words: in_words(words.FEWEST_PEOPLE)),
+    "writers_of_a_term": ("findings.words", lambda words: in_words(words.FEWEST_PEOPLE)),
 }
 """Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
 

@@ -21,9 +21,8 @@ def instrument(
     force: Force = False,
 ) -> None:
     """Write a page on which people rate conversations: one file, without a server."""
-    from sense7.collect.conversations import read_conversations
     from sense7.collect.page import write_page
-    from sense7.collect.study_file import read_study_file
+    from sense7.collect.study import read_conversations, read_study_file
 
     asked = read_study_file(study)
     carried = read_conversations(conversations) if conversations else []

@@ -84,10 +84,9 @@ def import_chats(
 
 
 def _write_workbook(chats, files, out, ratings, columns, column, options, summary) -> None:
-    from sense7.exchange.ratings import ColumnMap, join_ratings, read_ratings
-    from sense7.exchange.workbooks import write_workbook
+    from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
 
-    table = None if ratings is None else read_ratings(ratings, ColumnMap.of(columns, column or []))
+    table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
     listed = list(chats)
     joined = join_ratings(listed, table)
     write_workbook(joined, files, out, options)

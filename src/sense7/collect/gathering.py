@@ -1,37 +1,199 @@
-"""The downloads of many people as one workbook of the official format.
+"""The downloads of many people, each checked to the last value, as one workbook of the official format.
 
-A conversation that several people rated stands in the workbook once for each of them, as rated by that person.
+A download is what a person takes from the end of the page: one JSON file, version 1. ``study`` is the content of the
+study file and ``study_id`` its hash, so that a file says by itself what was asked. Ratings of turns are the official
+words, ``unknown`` for what was not applicable; the other scales are numbers. A conversation that several people rated
+stands in the workbook once for each of them, as rated by that person.
 """
 
+import datetime
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from sense7.collect.download import Download, Rated, read_download
+from sense7.collect.page import SCALES
+from sense7.collect.study import StudyFile, check_conversation, is_code, read_whole, require
 from sense7.errors import UserError
+from sense7.exchange.records import parsed
 from sense7.files import one_line, reason
-from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, ORIGIN_SHEET, RATING_NAMES, TASK_COLUMNS
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, ORIGIN_SHEET, RATING_NAMES, TASK_COLUMNS
 from sense7.terminal import count_of, plain
 from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
 from sense7.workbook.xlsx import Sheet, write_sheets
 
-__all__ = ["Gathered", "gather", "read_downloads"]
+__all__ = ["Download", "Gathered", "gather", "read_download", "read_downloads"]
 
+_AGAIN = "Ask the person to download it again."
+_LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
+_KEYS = ("format", "version", "study_id", "study", "person", "dimensions", "consented", "started", "downloaded")
 _MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """Downloads of one study, one for each person.
+class Rated:
+    """A conversation as one person rated it, who may have added it: answers by key, those of turns by message."""
 
-    Attributes
-    ----------
-    downloads : list of Download
-        By the codes of the people.
-    notes : list of str
-        What was passed over, and what has no answer.
-    """
+    conversation: dict
+    added: bool
+    before: dict
+    turns: dict[int, dict]
+    after: dict
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was answered."""
+        return bool(self.before or self.turns or self.after)
+
+
+@dataclass(frozen=True)
+class Download:
+    """What one person answered about themselves and all conversations that they were to rate, in which order, when."""
+
+    path: Path
+    study: StudyFile
+    person: str
+    dimensions: tuple[str, ...]
+    times: dict[str, str | None]
+    answers: dict
+    rated: list[Rated] = field(repr=False)
+
+    @cached_property
+    def items(self) -> dict[tuple, object]:
+        """Every single answer, by its place."""
+        found = {("about the person", name): value for name, value in self.answers.items()}
+        for one in self.rated:
+            parts = {"before": one.before, "after": one.after}
+            parts |= {f"message {message}": ratings for message, ratings in one.turns.items()}
+            place = f"conversation {one.conversation['id']}"
+            found |= {(place, f"{part}, {key}"): value for part, given in parts.items() for key, value in given.items()}
+        return found
+
+
+def read_download(path: Path) -> Download:
+    """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
+    where = str(path)
+    try:
+        content = parsed(read_whole(path, "download", "Move it out of the folder."), path)
+    except UserError as error:
+        if "larger than" in str(error):
+            raise
+        what = str(error).removeprefix(f"{path}: ").partition(". ")[0]
+        raise UserError(f"{path}: cut off or damaged ({what}). {_AGAIN}") from None
+    is_download = isinstance(content, Mapping) and content.get("format") == "sense7 ratings"
+    require(is_download, where, "no download of a rating page. Move it out of the folder.")
+    version = content.get("version")
+    fix = "Gather it with the release of sense7 that wrote the page."
+    require(version == 1, where, f"version: {version!r:.40}; this program reads version 1. {fix}")
+    _require_keys(content, where, (*_KEYS, "answers", "conversations"))
+    study = StudyFile.from_mapping(content["study"], f"{where}: study")
+    fix = f"study_id: does not belong to the study in the file, which was changed. {_AGAIN}"
+    require(study.id == content["study_id"], where, fix)
+    person, order = content["person"], content["dimensions"]
+    require(is_code(person), where, f"person: {person!r:.40} is no code. {_AGAIN}")
+    known = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
+    require(known, where, f"dimensions: not those of the study. {_AGAIN}")
+    times = {key: content[key] for key in ("consented", "started", "downloaded")}
+    for key, value in times.items():
+        try:
+            if value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value):
+                raise ValueError
+            datetime.datetime.fromisoformat(value or "2000-01-01")
+        except (TypeError, ValueError):
+            raise UserError(f"{where}: {key}: {value!r:.40} is no time as the page writes it. {_AGAIN}") from None
+    agreed = not study.consent or times["consented"] is not None
+    require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
+    questions = {question["name"]: question for question in study.questions}
+    answers = content["answers"]
+    _require_keys(answers, f"{where}: answers", (), questions)
+    for name, value in answers.items():
+        _check_answer(value, questions[name], f"{where}: answers: {name}")
+    chats = content["conversations"]
+    require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
+    rated: dict[str, Rated] = {}
+    for number, chat in enumerate(chats, 1):
+        place = f"{where}: conversation {number}"
+        one = _rated(chat, study, place)
+        name = one.conversation["id"]
+        require(name not in rated, place, f"id: {name!r} stands there twice. {_AGAIN}")
+        theirs = study.conversations != "own" or one.added or one.conversation.get("participant") == person
+        require(theirs, place, f"its participant is not {person}, and people rate their own. {_AGAIN}")
+        rated[name] = one
+    return Download(path, study, person, tuple(order), times, answers, list(rated.values()))
+
+
+def _require_keys(content: object, where: str, needed: Collection[str], further: Collection[str] = ()) -> None:
+    require(isinstance(content, Mapping), where, f"not as the page writes it. {_AGAIN}")
+    for key in sorted(set(needed) - content.keys()):
+        raise UserError(f"{where}: {key}: is missing. {_AGAIN}")
+    for key in content.keys() - {*needed, *further}:
+        raise UserError(f"{where}: {key!r:.40}: the page writes no such key. {_AGAIN}")
+
+
+def _check_text(value: object, where: str) -> None:
+    fits = isinstance(value, str) and value.strip() and len(value) <= 10_000
+    fits = fits and not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", value)
+    require(fits, where, f"{value!r:.40} is no text that a workbook can hold, of at most 10,000 characters. {_AGAIN}")
+
+
+def _check_answer(value: object, question: Mapping, where: str) -> None:
+    if question["kind"] == "number":
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
+        require(fits, where, f"{value!r:.40} is no number that the question allows. {_AGAIN}")
+        return
+    if question["kind"] == "choice":
+        require(value in question["choices"], where, f"{value!r:.40} is none of the choices. {_AGAIN}")
+    _check_text(value, where)
+
+
+def _rated(content: object, study: StudyFile, where: str) -> Rated:
+    about = ("id", "messages", "participant", "condition", "topic")
+    _require_keys(content, where, ("id", "added", "messages", "before", "turns", "after"), about)
+    conversation = check_conversation({key: content[key] for key in about if key in content}, where)
+    added = content["added"]
+    allowed = isinstance(added, bool) and (study.add_conversations or not added)
+    require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
+    after = {*study.after} - {"empathy"} | (set(study.dimensions) if "empathy" in study.after else set())
+    for part, asked in (("before", study.before), ("after", after)):
+        _require_keys(content[part], f"{where}: {part}", (), asked)
+        for key, value in content[part].items():
+            place = f"{where}: {part}: {key}"
+            if key == "topic":
+                _check_text(value, place)
+                continue
+            scale = "empathy" if key in DIMENSION_NAMES else key if key in SCALES else "experience"
+            size = SCALES[scale].size
+            fits = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
+            require(fits, place, f"{value!r:.40} is not on the scale, 1 to {size}. {_AGAIN}")
+    names = {*study.dimensions, *(["overall"] if study.overall else [])}
+    further = {*names, *(["comment"] if study.comment else [])}
+    to_rate, turns = study.rated_turns(conversation["messages"]), {}
+    require(isinstance(content["turns"], list), where, f"turns: not as the page writes them. {_AGAIN}")
+    for number, ratings in enumerate(content["turns"], 1):
+        place = f"{where}: turn {number}"
+        _require_keys(ratings, place, ("message",), further)
+        message = ratings["message"]
+        fits = not isinstance(message, bool) and message in to_rate and message not in turns
+        require(fits, place, f"message: {message!r:.40} is no turn to rate, or stands there twice. {_AGAIN}")
+        turns[message] = {key: value for key, value in ratings.items() if key != "message"}
+        for key, value in turns[message].items():
+            if key == "comment":
+                _check_text(value, f"{place}: comment")
+            else:
+                fits = isinstance(value, str) and value in _LEVELS
+                require(fits, f"{place}: {key}", f"{value!r:.40} is none of {', '.join(_LEVELS)}. {_AGAIN}")
+    return Rated(conversation, added, content["before"], turns, content["after"])
+
+
+# The downloads of one study -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Downloads of one study, one for each person by code; notes say what was passed over, and what has no answer."""
 
     downloads: list[Download]
     notes: list[str]
@@ -49,27 +211,7 @@ class Gathered:
 
 
 def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gathered:
-    """Write a workbook from the downloads in a folder.
-
-    Parameters
-    ----------
-    folder : path
-        Every ``.json`` file in it has to be a download of the same study.
-    out : path
-        The .xlsx file to write.
-    replace : bool
-        Whether a file that is there may be replaced.
-
-    Returns
-    -------
-    Gathered
-        What went into it.
-
-    Raises
-    ------
-    UserError
-        As :func:`read_downloads`; if nobody rated anything; or if the workbook can't be written.
-    """
+    """Write a workbook from the downloads of one study in a folder, see :func:`read_downloads`."""
     out = Path(out)
     if out.suffix.casefold() != ".xlsx":
         raise UserError(f"{out}: a workbook is an .xlsx file. Give a name that ends in .xlsx.")
@@ -83,175 +225,132 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
 def read_downloads(folder: str | Path) -> Gathered:
     """Read the downloads in a folder.
 
-    The same file twice counts once; of two downloads of one person, the later counts if it only adds answers.
-
-    Raises
-    ------
-    UserError
-        If a file is broken, several studies are mixed, one person answered differently in two files, or a conversation
-        has other words in two files. All such files are named, and none is used.
+    The same file twice counts once; of two downloads of one person, the later counts if it only adds answers. If a file
+    is broken, several studies are mixed, one person answered differently in two files, or a conversation has other
+    words in two files, a UserError names all such files, and none is used.
     """
     folder = Path(folder)
-    downloads, problems = [], []
-    notes = []
-    for path in _files(folder, notes):
+    try:
+        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except NotADirectoryError:
+        raise UserError(f"{folder}: is no folder. Give the folder that holds the downloads.") from None
+    except OSError as error:
+        raise UserError(f"{folder}: can't be read ({reason(error) or one_line(error)}). Check the path.") from None
+    files = [path for path in entries if path.suffix.casefold() == ".json"]
+    notes, downloads, problems = [], [], []
+    if others := [path.name for path in entries if path not in files]:
+        notes.append(f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}")
+    if not files:
+        raise UserError(f"{folder}: holds no download. Put the .json files of the people there.")
+    for path in files:
         try:
             downloads.append(read_download(path))
         except UserError as error:
             problems.append(str(error))
-    problems += _mixed(downloads)
+    studies = Counter(download.study.id for download in downloads).most_common()
+    titles = {download.study.id: download.study.title for download in downloads}
+    problems += [
+        f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}); most here are of "
+        f"{titles[studies[0][0]]!r:.60} ({studies[0][0][:12]}). Put each study's downloads into a folder of its own."
+        for download in downloads
+        if download.study.id != studies[0][0]
+    ]
     if not problems:
         downloads, problems = _one_for_each_person(downloads, notes)
-        problems += _different_texts(downloads)
+        seen: dict[str, tuple[dict, Path]] = {}
+        for download in downloads:
+            for one in download.rated:
+                name = one.conversation["id"]
+                if not one.added and seen.setdefault(name, (one.conversation, download.path))[0] != one.conversation:
+                    problems.append(
+                        f"{download.path}: conversation {name!r:.60} is not the same as in {seen[name][1].name}: two "
+                        "pages of this study carried different conversations of one id. Gather the downloads of each "
+                        "page alone."
+                    )
     if problems:
         more = f"\n... and {count_of(len(problems) - _MOST_SHOWN, 'more')}" if len(problems) > _MOST_SHOWN else ""
         raise UserError("\n".join(map(plain, problems[:_MOST_SHOWN])) + f"{more}\nNothing was written.")
     if not any(one.turns for download in downloads for one in download.rated):
         raise UserError(f"{folder}: nobody rated a turn yet. Nothing was written.")
     for download in downloads:
-        notes += _incomplete(download)
+        names = len(download.study.dimensions) + download.study.overall
+        expected = missing = 0
+        for one in download.rated:
+            turns = download.study.rated_turns(one.conversation["messages"])
+            expected += len(turns) * names
+            missing += sum(names - len(one.turns.get(turn, {}).keys() - {"comment"}) for turn in turns)
+        if missing:
+            notes.append(f"{download.path}: {missing:,} of {expected:,} ratings have no answer; they stay blank")
     return Gathered(downloads, list(map(plain, notes)))
 
 
-def _files(folder: Path, notes: list[str]) -> list[Path]:
-    try:
-        entries = sorted(folder.iterdir())
-    except NotADirectoryError:
-        raise UserError(f"{folder}: is no folder. Give the folder that holds the downloads.") from None
-    except OSError as error:
-        raise UserError(f"{folder}: can't be read ({reason(error) or one_line(error)}). Check the path.") from None
-    files = [path for path in entries if path.suffix.casefold() == ".json" and not path.name.startswith(".")]
-    if others := [path.name for path in entries if path not in files and not path.name.startswith(".")]:
-        notes.append(f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}")
-    if not files:
-        raise UserError(f"{folder}: holds no download. Put the .json files of the people there.")
-    return files
-
-
-def _mixed(downloads: Sequence[Download]) -> list[str]:
-    """Several studies in one folder: the smaller ones are named file by file."""
-    studies = Counter(download.study.id for download in downloads)
-    if len(studies) < 2:
-        return []
-    (main, _), *_ = studies.most_common()
-    title = next(download.study.title for download in downloads if download.study.id == main)
-    return [
-        f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}); most here are of "
-        f"{title!r:.60} ({main[:12]}). Put each study's downloads into a folder of its own."
-        for download in downloads
-        if download.study.id != main
-    ]
-
-
-def _one_for_each_person(downloads: Iterable[Download], notes: list[str]) -> tuple[list[Download], list[str]]:
+def _one_for_each_person(downloads: Sequence[Download], notes: list[str]) -> tuple[list[Download], list[str]]:
     people: dict[str, list[Download]] = defaultdict(list)
     for download in downloads:
         people[download.person].append(download)
     chosen, problems = [], []
     for person in sorted(people):
         fullest = max(people[person], key=lambda download: len(download.items))
-        for download in people[person]:
-            if download is fullest:
-                continue
-            if download.items.items() <= fullest.items.items():
-                equal = len(download.items) == len(fullest.items)
-                what = "a double of" if equal else "all its answers, and more, are in"
-                notes.append(f"{download.path}: passed over: {what} {fullest.path.name}")
-            else:
-                problems.append(_conflict(download, fullest))
         chosen.append(fullest)
+        for download in people[person]:
+            items, most = download.items.items(), fullest.items
+            if download is not fullest and items <= most.items():
+                what = "a double of" if len(items) == len(most) else "all its answers, and more, are in"
+                notes.append(f"{download.path}: passed over: {what} {fullest.path.name}")
+            elif download is not fullest:
+                differing = [key for key, value in items if most.get(key, value) != value]
+                where = (
+                    f"such as in {', '.join(differing[0])}" if differing else "each having some that the other has not"
+                )
+                problems.append(
+                    f"{download.path}: {person} gave other answers in {fullest.path.name}, {where}. Keep one of the "
+                    "two files; if two people used one code, ask them to download with codes of their own."
+                )
     return chosen, problems
 
 
-def _conflict(download: Download, fullest: Download) -> str:
-    differing = [key for key, value in download.items.items() if fullest.items.get(key, value) != value]
-    where = f", such as in {', '.join(differing[0])}" if differing else ", each having some that the other has not"
-    return (
-        f"{download.path}: {download.person} gave other answers in {fullest.path.name}{where}. "
-        "Keep one of the two files; if two people used one code, ask them to download with codes of their own."
-    )
-
-
-def _different_texts(downloads: Iterable[Download]) -> list[str]:
-    seen: dict[str, tuple[dict, Path]] = {}
-    problems = []
-    for download in downloads:
-        for one in download.rated:
-            name = one.conversation["id"]
-            if not one.added and seen.setdefault(name, (one.conversation, download.path))[0] != one.conversation:
-                problems.append(
-                    f"{download.path}: conversation {name!r:.60} is not the same as in {seen[name][1].name}: two pages "
-                    "of this study carried different conversations of one id. Gather the downloads of each page alone."
-                )
-    return problems
-
-
-def _incomplete(download: Download) -> list[str]:
-    expected = missing = 0
-    for one in download.rated:
-        turns = download.study.rated_turns([message["role"] for message in one.conversation["messages"]])
-        names = len(download.study.dimensions) + download.study.overall
-        expected += len(turns) * names
-        missing += sum(names - len(one.turns.get(turn, {}).keys() - {"comment"}) for turn in turns)
-    return [f"{download.path}: {missing:,} of {expected:,} ratings have no answer; they stay blank"] if missing else []
-
-
-# --- The sheets ------------------------------------------------------------------------
-
-
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
-    pairs = [(download, one) for download in downloads for one in download.rated if one.begun]
-    messages = [row for download, one in pairs for row in _message_rows(download, one)]
+    tasks, messages, origin = [], [], []
+    for download in downloads:
+        study = download.study
+        for one in download.rated:
+            if not one.begun:
+                continue
+            chat = one.conversation
+            # With the code of who rated it where several people may have; a code holds no colon.
+            name = chat["id"] if study.conversations == "own" and not one.added else f"{chat['id']}:{download.person}"
+            task = {"participant": download.person, "condition": chat.get("condition"), "conversation": name}
+            task |= {"topic": chat.get("topic")} | one.before
+            task |= {f"post_{key}" if key in DIMENSION_NAMES else key: value for key, value in one.after.items()}
+            tasks.append(task)
+            for number, message in enumerate(chat["messages"], 1):
+                ratings = one.turns.get(number, {})
+                values = {"conversation": name, "message_id": number, **message}
+                messages.append(values | {name: ratings.get(name) for name in (*RATING_NAMES, "comment")})
+            origin.append(
+                {
+                    "TaskId": name,
+                    "Conversation": chat["id"],
+                    "Speaker": chat.get("participant"),
+                    "Rater": download.person,
+                    "File": plain(download.path.name),
+                    "Study": study.id,
+                    "Language": study.language,
+                    "Order": ", ".join(download.dimensions),
+                    **{key.capitalize(): value for key, value in download.times.items()},
+                }
+            )
     sheets = [
-        Sheet("Tasks", [column.official for column in TASK_COLUMNS], [_task_row(*pair) for pair in pairs]),
-        Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], messages),
+        Sheet(
+            name,
+            [column.official for column in columns],
+            [[row.get(column.name) for column in columns] for row in rows],
+        )
+        for name, columns, rows in (("Tasks", TASK_COLUMNS, tasks), ("Messages", MESSAGE_COLUMNS, messages))
     ]
-    names = [question["name"] for question in downloads[0].study.questions]
-    if names:
+    if names := [question["name"] for question in downloads[0].study.questions]:
         rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]
         sheets.append(Sheet("Participants", ["PID", *names], rows))
     scales = [[name, Interval(1, size).option] for name, size in scale_columns().items()]
     sheets.append(Sheet(SCALES_SHEET, ["column", "scale"], scales))
-    origin = [_origin(*pair) for pair in pairs]
     return [*sheets, Sheet(ORIGIN_SHEET, list(origin[0]), [list(row.values()) for row in origin])]
-
-
-def _task_id(download: Download, one: Rated) -> str:
-    """The conversation, with the code of who rated it where several people may have; a code holds no colon."""
-    name = one.conversation["id"]
-    return name if download.study.conversations == "own" and not one.added else f"{name}:{download.person}"
-
-
-def _task_row(download: Download, one: Rated) -> list:
-    values = {
-        "participant": download.person,
-        "condition": one.conversation.get("condition"),
-        "conversation": _task_id(download, one),
-        "topic": one.before.get("topic", one.conversation.get("topic")),
-        **{key: value for key, value in one.before.items() if key != "topic"},
-        **{f"post_{key}" if key in DIMENSION_NAMES else key: value for key, value in one.after.items()},
-    }
-    return [values.get(column.name) for column in TASK_COLUMNS]
-
-
-def _message_rows(download: Download, one: Rated) -> Iterable[list]:
-    for number, message in enumerate(one.conversation["messages"], 1):
-        ratings = one.turns.get(number, {})
-        values = {"conversation": _task_id(download, one), "message_id": number, **message}
-        values |= {name: ratings.get(name) for name in (*RATING_NAMES, "comment")}
-        yield [values.get(column.name) for column in MESSAGE_COLUMNS]
-
-
-def _origin(download: Download, one: Rated) -> dict[str, str | None]:
-    """Where a conversation of the workbook comes from."""
-    return {
-        "TaskId": _task_id(download, one),
-        "Conversation": one.conversation["id"],
-        "Speaker": one.conversation.get("participant"),
-        "Rater": download.person,
-        "File": plain(download.path.name),
-        "Study": download.study.id,
-        "Language": download.study.language,
-        "Order": ", ".join(download.dimensions),
-        **{key.capitalize(): value for key, value in download.times.items()},
-    }

@@ -5,6 +5,7 @@ Texts reach the page as JSON and become text nodes only, so that none of them is
 """
 
 import base64
+import functools
 import hashlib
 import html
 import importlib.resources
@@ -12,19 +13,26 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from sense7.collect.study_file import StudyFile
-from sense7.collect.study_keys import is_code
-from sense7.collect.wording import wording
+from sense7.collect.study import LANGUAGES, StudyFile, is_code
 from sense7.errors import UserError
-from sense7.files import not_written, write_whole
-from sense7.taxonomy import LEVELS
+from sense7.files import not_written, parse_yaml, write_whole
+from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
+from sense7.workbook.scales import usual_words
 
-__all__ = ["page_html", "write_page"]
+__all__ = ["SCALES", "page_html", "wording", "write_page"]
+
+SCALES = {
+    "importance": IMPORTANCE,
+    "desired_empathy": DESIRED_EMPATHY,
+    "experience": AGREEMENT,
+    "empathy": POST_EMPATHY,
+    "turn": TURN_RATING,
+}
+"""Scales of the page, by their names there."""
 
 _SCRIPTS = ("elements", "conversations", "progress", "steps", "questions", "turns", "instrument")
 """Parts of the script, in the order in which they use each other."""
 
-_LANGUAGE_TAGS = {"zh": "zh-Hans"}
 _PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
@@ -46,25 +54,28 @@ _PAGE = """<!doctype html>
 """
 
 
+@functools.cache
+def wording(language: str) -> dict:
+    """Give what the page says in a language: key -> text, and ``scales``: the word of each level, lowest first.
+
+    These are words that the reader of workbooks knows.
+
+    Examples
+    --------
+    >>> wording("fr")["not_applicable"], wording("en")["scales"]["turn"][4]
+    ("Ne s'applique pas", 'very good')
+    """
+    path = importlib.resources.files("sense7.collect") / "wording" / f"{language}.yml"
+    scales = {}
+    for name, scale in SCALES.items():
+        scales[name] = [synonyms[0] for synonyms in scale.vocabularies[0]]
+        if language != "en":
+            scales[name] = list(usual_words(LANGUAGES[language], scale.name))
+    return parse_yaml(path.read_text(encoding="utf-8")) | {"scales": scales}
+
+
 def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
-    """Make the page of a study.
-
-    Parameters
-    ----------
-    study : StudyFile
-        What is asked.
-    conversations : sequence of dict
-        To be rated, as :func:`~sense7.collect.conversations.read_conversations` gives them.
-
-    Returns
-    -------
-    str
-        The whole HTML file; equal for equal arguments.
-
-    Raises
-    ------
-    UserError
-        If there would be nothing to rate.
+    """Make the page of a study, with the conversations to be rated; equal for equal arguments.
 
     Examples
     --------
@@ -72,9 +83,34 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     >>> 'lang="zh-Hans"' in page, "connect-src 'none'" in page
     (True, True)
     """
-    _require_ratable(study, conversations)
-    script = "\n".join(_part(f"{name}.js") for name in _SCRIPTS)
-    style = _part("instrument.css")
+    if not conversations and not study.add_conversations:
+        raise UserError(
+            "nothing to rate: give --conversations FILE, or write add_conversations: true in the study file."
+        )
+    for conversation in conversations:
+        person, name = conversation.get("participant"), conversation["id"]
+        if study.conversations == "own" and not is_code(person):
+            raise UserError(
+                f"conversation {name}: participant {person!r:.40} is no code that a person can enter (letters and "
+                "digits, also . _ - inside). Change it, or write conversations: everyone."
+            )
+        if not study.rated_turns(conversation["messages"]):
+            raise UserError(
+                f"conversation {name}: has none of the turns {list(study.turns)} that the study file asks for. Leave "
+                "the conversation out, or change turns."
+            )
+
+    def part(name: str) -> str:
+        """A part of the page as it is in the package, with line ends that give the same hash on every system."""
+        text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(encoding="utf-8")
+        return text.replace("\r\n", "\n")
+
+    script, style = "\n".join(part(f"{name}.js") for name in _SCRIPTS), part("instrument.css")
+    closed = ("connect-src", "img-src", "font-src", "frame-src", "object-src", "form-action", "base-uri")
+    rules = {"default-src": "'none'"}
+    for name, text in (("script-src", script), ("style-src", style)):
+        rules[name] = f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    rules |= dict.fromkeys(closed, "'none'")
     texts = json.dumps(list(conversations), separators=(",", ":"), allow_nan=False)
     carried = {
         "study": study.to_mapping(),
@@ -86,8 +122,8 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
         "conversations": list(conversations),
     }
     return _PAGE.format(
-        language=_LANGUAGE_TAGS.get(study.language, study.language),
-        policy=_policy(script, style),
+        language="zh-Hans" if study.language == "zh" else study.language,
+        policy="; ".join(f"{name} {value}" for name, value in rules.items()),
         title=html.escape(study.title),
         style=style,
         # ASCII, and without the sign that could end the element or begin a comment.
@@ -97,13 +133,7 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
 
 
 def write_page(study: StudyFile, conversations: Sequence[dict], path: str | Path, *, replace: bool = False) -> Path:
-    """Write the page of a study; see :func:`page_html`.
-
-    Raises
-    ------
-    UserError
-        If there is a file already, its name doesn't end in .html, it can't be written, or there is nothing to rate.
-    """
+    """Write the page of a study; see :func:`page_html`."""
     path = Path(path)
     if path.suffix.casefold() != ".html":
         raise UserError(f"{path}: the page is an .html file. Give a name that ends in .html.")
@@ -117,38 +147,3 @@ def write_page(study: StudyFile, conversations: Sequence[dict], path: str | Path
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return path
-
-
-def _require_ratable(study: StudyFile, conversations: Sequence[dict]) -> None:
-    if not conversations and not study.add_conversations:
-        raise UserError(
-            "nothing to rate: give --conversations FILE, or write add_conversations: true in the study file."
-        )
-    if study.conversations == "own":
-        for conversation in conversations:
-            if not is_code(person := conversation.get("participant")):
-                raise UserError(
-                    f"conversation {conversation['id']}: participant {person!r:.40} is no code that a person can enter "
-                    "(letters and digits, also . _ - inside). Change it, or write conversations: everyone."
-                )
-    for conversation in conversations:
-        if not study.rated_turns([message["role"] for message in conversation["messages"]]):
-            raise UserError(
-                f"conversation {conversation['id']}: has none of the turns {list(study.turns)} that the study file "
-                "asks for. Leave the conversation out, or change turns."
-            )
-
-
-def _policy(script: str, style: str) -> str:
-    def known(text: str) -> str:
-        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-    rules = {"default-src": "'none'", "script-src": known(script), "style-src": known(style)}
-    closed = ("connect-src", "img-src", "font-src", "frame-src", "object-src", "form-action", "base-uri")
-    return "; ".join(f"{name} {value}" for name, value in (rules | dict.fromkeys(closed, "'none'")).items())
-
-
-def _part(name: str) -> str:
-    """A part of the page as it is in the package, with line ends that give the same hash on every system."""
-    text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")

@@ -1,6 +1,6 @@
 """Conversations of other programs, brought in to be rated or judged; see :mod:`sense7.exchange.readers`."""
 
-from sense7.exchange.chats import Chat, Message, Omitted
+from sense7.exchange.content import Chat, Message, Omitted
 from sense7.exchange.importing import ImportSummary, read_chats, write_chats
 from sense7.exchange.readers import FORMATS
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.exchange.chats import ASSISTANT, Chat
-from sense7.exchange.readers import Transcript, recognize
+from sense7.exchange.content import ASSISTANT, Chat
+from sense7.exchange.readers import Transcript, read_record
 from sense7.exchange.records import records
 from sense7.files import not_written, replacing
 from sense7.terminal import count_of
@@ -17,12 +17,8 @@ from sense7.workbook.ids import as_name
 
 __all__ = ["ImportSummary", "read_chats", "write_chats"]
 
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMED = 5
-"""Conversations of a file that are named when they can't be read; further ones are counted."""
-
-_LINES_BETWEEN = 10_000
-"""Conversations after which progress is reported."""
+"""Conversations that are named in a summary or a warning; further ones are counted."""
 
 
 @dataclass
@@ -40,16 +36,6 @@ class ImportSummary:
     without_model: int = 0
     remarks: list[str] = field(default_factory=list)
 
-    def add(self, chat: Chat) -> None:
-        """Count a conversation."""
-        self.conversations += 1
-        self.messages += len(chat.messages)
-        turns = sum(one.role == ASSISTANT for one in chat.messages)
-        self.turns += turns
-        self.unanswered += [] if turns else [chat.id]
-        self.without_model += chat.condition is None
-        self.omitted.update(one.what for one in chat.omitted)
-
     def lines(self) -> list[str]:
         """Give the summary, line by line.
 
@@ -63,7 +49,15 @@ class ImportSummary:
             f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}, "
             f"{self.turns:,} of them by the assistant"
         )
-        counts = [count_of(number, what, _plural(what)) for what, number in sorted(self.omitted.items())]
+
+        def some(names):
+            return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+
+        counts = []
+        for what, number in sorted(self.omitted.items()):
+            head = "message" if what.startswith("message ") else what.partition(" of ")[0]
+            ending = "" if head in ("audio", "reasoning", "content") else "s"
+            counts.append(count_of(number, what, f"{head}{ending}{what.removeprefix(head)}"))
         counts += [count_of(self.unread, "conversation") + " that can't be read"] if self.unread else []
         counts += [count_of(len(self.empty), "conversation") + " without any message"] if self.empty else []
         lines.append(f"left out: {', '.join(counts) or 'nothing'}")
@@ -73,26 +67,10 @@ class ImportSummary:
                 "--condition)"
             )
         if self.unanswered:
-            lines.append(f"without a message of the assistant, so nothing to rate: {_some(self.unanswered)}")
+            lines.append(f"without a message of the assistant, so nothing to rate: {some(self.unanswered)}")
         if self.empty:
-            lines.append(f"without any message: {_some(self.empty)}")
+            lines.append(f"without any message: {some(self.empty)}")
         return lines
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-
-
-def _plural(what: str) -> str:
-    """Plural of a kind of part.
-
-    >>> _plural("message of another branch"), _plural("reasoning"), _plural("tool call")
-    ('messages of another branch', 'reasoning', 'tool calls')
-    """
-    head, space, rest = what.partition(" of ")
-    if what.startswith("message "):
-        head, space, rest = "message", " ", what.removeprefix("message ")
-    return what if head in ("audio", "reasoning", "content") else f"{head}s{space}{rest}"
 
 
 def read_chats(
@@ -128,20 +106,26 @@ def read_chats(
                     raise record
                 if isinstance(record, Transcript):
                     record.speakers = speakers or {}
-                kind = recognize(record)
-                chat = kind.read(record)
+                kind, chat = read_record(record)
                 if isinstance(record, Transcript):
                     summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
                 name = f"c{summary.conversations + 1}" if new_ids else as_name(chat.id) or f"{path.stem}-{number}"
                 named = replace(chat, id=name, **given)
-                _require_characters(named)
+                texts = {key: getattr(named, key) for key in ("id", "participant", "condition", "topic", "title")}
+                texts |= {f"message {number}": one.text for number, one in enumerate(named.messages, 1)}
+                for what, text in [*texts.items(), *((one.what, one.text) for one in named.omitted)]:
+                    if text and (match := re.search("[\ud800-\udfff]", text)):
+                        raise ValueError(
+                            f"{what}: character {match.start() + 1} is half of a surrogate pair "
+                            f"(\\u{ord(match[0]):04x}), which is no character. Correct it, or export the file again"
+                        )
             except (ValueError, RecursionError, UserError) as error:
                 text = "nested too deeply to be a conversation" if isinstance(error, RecursionError) else str(error)
                 unread += 1
                 if unread <= _NAMED:
                     problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
                 continue
-            formats[kind.name] = None
+            formats[kind] = None
             if not chat.messages:
                 summary.empty.append(where)
                 continue
@@ -151,8 +135,14 @@ def read_chats(
                     "or give --new-ids to number all of them."
                 )
             seen[name] = where
-            summary.add(named)
-            if summary.conversations % _LINES_BETWEEN == 0:
+            turns = sum(one.role == ASSISTANT for one in named.messages)
+            summary.conversations += 1
+            summary.messages += len(named.messages)
+            summary.turns += turns
+            summary.unanswered += [] if turns else [name]
+            summary.without_model += named.condition is None
+            summary.omitted.update(one.what for one in named.omitted)
+            if summary.conversations % 10_000 == 0:
                 say(f"{summary.conversations:,} conversations read")
             yield named
         if unread and unread == number:
@@ -163,28 +153,8 @@ def read_chats(
             summary.remarks.append(f"{path}: {unread - _NAMED:,} further conversations can't be read and are left out.")
 
 
-def _require_characters(chat: Chat) -> None:
-    """Refuse half characters, which JSON can write and no file in UTF-8 can hold."""
-    texts = [("id", chat.id), ("participant", chat.participant), ("condition", chat.condition)]
-    texts += [("topic", chat.topic), ("title", chat.title)]
-    texts += [(f"message {number}", one.text) for number, one in enumerate(chat.messages, 1)]
-    texts += [(one.what, one.text) for one in chat.omitted]
-    for what, text in texts:
-        if text and (match := _LONE_SURROGATE.search(text)):
-            raise ValueError(
-                f"{what}: character {match.start() + 1} is half of a surrogate pair "
-                f"(\\u{ord(match[0]):04x}), which is no character. Correct it, or export the file again"
-            )
-
-
 def write_chats(chats: Iterable[Chat], path: Path) -> None:
-    """Write conversations as JSON Lines in UTF-8, one per line; the file is whole or not there.
-
-    Raises
-    ------
-    UserError
-        If it can't be written, or there is no conversation.
-    """
+    """Write conversations as JSON Lines in UTF-8, one per line; the file is whole or not there."""
     try:
         with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as stream:
             some = False

@@ -1,24 +1,26 @@
-"""Weighted kappa: of each dimension with the overall rating of the same turn, and of two raters on any scale.
+r"""Which dimensions go with the overall rating of the turn: weighted kappa, and shares of the explained variance (LMG).
 
-A dimension and the overall rating of a turn are both one person's, given at one moment. Kappa of the two says how
-consistent that person's ratings are; it says nothing about two persons who rate the same turn.
+Both ratings of a turn are one person's, given at one moment: kappa says how consistent that person is, and nothing
+about two persons who rate the same turn. LMG shares are shares of variance in a regression, and not the shares of
+participants who name a dimension as the most important (:mod:`sense7.findings.importance`).
 """
-
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from sense7.arguments import check_arguments
+from sense7.estimators.alpha import joined, lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
+from sense7.estimators.least_squares import ROUNDING, lmg_from_covariances, within
+from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.terminal import count_of
 
-__all__ = ["agreement_with_overall", "kappa_differences", "under_claims"]
+__all__ = ["agreement_with_overall", "kappa_differences", "overall_and_ratings", "parts_and_shares", "under_claims"]
 
 PAIRED = "Relational"
 """The dimension of which the paper says that its kappa is the lowest."""
@@ -26,8 +28,10 @@ PAIRED = "Relational"
 NEAREST = "nearest of the others"
 """Row of :func:`kappa_differences`: the dimension whose kappa exceeds that of Relational least."""
 
-_CLAIMED = {"kappa_linear_Affective": "kappa_affective", "kappa_linear_Relational": "kappa_relational"}
-"""Key of a row -> key under which the ledger compares it with a published value."""
+TOTAL = "all together"
+"""Row of R squared in :func:`parts_and_shares`."""
+
+ROWS_A_DIMENSION = 10
 
 
 def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
@@ -41,12 +45,11 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     Returns
     -------
     DataFrame
-        One row per dimension: estimate, low, high (at most 1), n (turns with both ratings),
-        unit, method, reason.
+        One row per dimension; estimates at most 1, n counts turns.
 
     Notes
     -----
-    R: psych::cohen.kappa, tests/reference/reference.R; see :func:`weighted_kappa`.
+    R: psych::cohen.kappa, tests/reference/reference.R.
     """
     turns = study.turns
     rows = {name: kappa_row(turns, turns, name, bootstrap, weights, "five levels") for name in DIMENSION_NAMES}
@@ -55,7 +58,7 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
 
 def under_claims(table: pd.DataFrame) -> pd.DataFrame:
     """Return the kappas that the ledger compares with a published value, under the ledger's key."""
-    return under_keys(table, _CLAIMED)
+    return under_keys(table, {f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")})
 
 
 def _tables(turns: pd.DataFrame, name: str) -> np.ndarray:
@@ -88,101 +91,164 @@ def kappa_row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, we
 def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
     r"""Return kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
 
-    .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall})
+    .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall}), \qquad
+              d_j \pm c \, \frac{t_{m - 1, 1 - \gamma/2}}{z_{1 - \gamma/2}} \, SE_j
 
-    Both kappas are over the turns that have a rating of Relational, of j and overall, so that a difference is none of
-    the turns. The intervals hold together for all j (max-t):
-
-    .. math:: d_j \pm c \, \frac{t_{m - 1, 1 - \gamma/2}}{z_{1 - \gamma/2}} \, SE_j
-
-    with :math:`SE_j` by leaving out each of m participants in turn, c the quantile of
-    :math:`\max_j |d_j^* - d_j| / s_j` over resamples of participants, :math:`s_j` the standard deviation of
-    :math:`d_j^*`, and :math:`\gamma` one minus the confidence. The ratio of quantiles allows for m.
-
-    Parameters
-    ----------
-    weights : {"linear", "quadratic"}
-        See :func:`weighted_kappa`.
+    The intervals hold together for all j (max-t): :math:`SE_j` by leaving out each of m participants in turn, c the
+    quantile of :math:`\max_j |d_j^* - d_j| / s_j` over resamples of participants, :math:`s_j` the standard deviation
+    of :math:`d_j^*`, and :math:`\gamma` one minus the confidence. The ratio of quantiles allows for m.
 
     Returns
     -------
     DataFrame
-        One row for each other dimension, and once more that with the largest difference (``NEAREST``): estimate, low,
-        high, n (turns), unit, method, reason. Relational is the lowest of all if the interval of ``NEAREST`` lies
-        below zero.
+        One row for each other dimension, and once more that with the largest difference (``NEAREST``); n counts turns.
+        Relational is the lowest of all if the interval of ``NEAREST`` lies below zero.
 
     References
     ----------
     Hothorn, T., Bretz, F., & Westfall, P. (2008). Biometrical Journal 50, 346-363 (max-t).
     """
     unit, method = "weighted kappa", f"difference of Cohen's kappas, {weights} weights, turns that rate both"
+
+    def difference(sums: np.ndarray) -> np.ndarray:
+        kappas = weighted_kappa(sums, weights)
+        return kappas[..., 0] - kappas[..., 1]
+
     others = [name for name in DIMENSION_NAMES if name != PAIRED]
-    rows, differences = {}, {}
+    rows, found, departures = {}, {}, []
     for name in others:
         turns = study.turns.dropna(subset=["overall", PAIRED, name])
         if turns.empty:
             reason = _never(study.turns, ("overall", PAIRED, name)) or "no turn has all three ratings"
             rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
             continue
-        differences[name] = _difference(turns, name, bootstrap, weights)
-    widest = _widest_departure([one for one in differences.values() if np.isfinite(one.error)], bootstrap.confidence)
-    resamplings = f"{bootstrap.draws:,} resamplings of participants"
-    for name, difference in differences.items():
-        rows[name] = bootstrap.row(
-            difference.with_limits(widest, bootstrap.confidence),
-            n=difference.turns,
-            unit=unit,
-            method=method,
-            undefined="a rating is constant at the level of the other",
-            how=f"simultaneous {bootstrap.confidence:.0%} max-t interval, {resamplings}",
-        )
+        people = turns["participant"]
+        data = difference, np.stack([_tables(turns, PAIRED), _tables(turns, name)], axis=1), people
+        # Each kind of interval may have a reason why there is none.
+        estimate, _, _, reason = bootstrap.estimate(*data, OWN_SCALE)
+        resamples = bootstrap.distribution(*data)
+        reason = reason or bootstrap.interval(resamples, people)[2]
+        error = np.nan if reason else jackknife_error(bootstrap.without_each(*data))
+        if np.isfinite(error):
+            departures.append(np.abs(resamples - estimate) / np.nanstd(resamples - estimate))
+        found[name] = estimate, error, reason, len(turns), people.nunique()
+    largest = np.max(departures, axis=0) if departures else np.array([np.nan])
+    widest = float(np.quantile(largest[np.isfinite(largest)], bootstrap.confidence)) if departures else np.nan
+    tail = (1 + bootstrap.confidence) / 2
+    how = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
+    undefined = "a rating is constant at the level of the other"
+    for name, (estimate, error, reason, n, people) in found.items():
+        width = widest * stdtrit(people - 1, tail) / ndtri(tail) * error if people > 1 else np.nan
+        limits = Estimate(estimate, estimate - width, estimate + width, reason)
+        rows[name] = bootstrap.row(limits, n=n, unit=unit, method=method, undefined=undefined, how=how)
     rows = {name: rows[name] for name in others}
-    rows[NEAREST] = rows[max(differences or rows, key=lambda name: np.nan_to_num(rows[name]["estimate"], nan=-np.inf))]
+    size = {name: rounded(rows[name]["estimate"]) for name in found or others}
+    rows[NEAREST] = rows[max(size, key=lambda name: np.nan_to_num(size[name], nan=-np.inf))]
     keys = {name: f"kappa_difference_{name}" for name in others} if weights == "linear" else {}
     keys[NEAREST] = "kappa_difference_nearest" if weights == "linear" else "kappa_difference_quadratic_nearest"
     return estimate_table(rows, f"{PAIRED} minus", keys)
 
 
-class _Difference(NamedTuple):
-    """Difference of two kappas: estimate, jackknife error, resamples, turns, participants, why there is no interval."""
-
-    estimate: float
-    error: float
-    resamples: np.ndarray
-    turns: int
-    participants: int
-    reason: str
-
-    def with_limits(self, widest: float, confidence: float) -> Estimate:
-        """Return the estimate with limits at the widest departure, in standard errors."""
-        tail, width = (1 + confidence) / 2, np.nan
-        if self.participants > 1:
-            width = widest * stdtrit(self.participants - 1, tail) / ndtri(tail) * self.error
-        return Estimate(self.estimate, self.estimate - width, self.estimate + width, self.reason)
+def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
+    """Return the overall rating of each turn put to rating, and its seven ratings, indexed by participant."""
+    turns = study.turns_put_to_rating.set_index("participant")
+    return turns["overall"], turns[list(DIMENSION_NAMES)]
 
 
-def _difference(turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weights: str) -> _Difference:
-    def of_sums(sums: np.ndarray) -> np.ndarray:
-        kappas = weighted_kappa(sums, weights)
-        return kappas[..., 0] - kappas[..., 1]
+def parts_and_shares(
+    outcome: pd.Series,
+    ratings: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    *,
+    conversations: pd.Series | None = None,
+    recorded_as: str = "",
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return LMG of each rating for the outcome and R squared, and LMG divided by R squared, from the same resamples.
 
-    people = turns["participant"]
-    data = of_sums, np.stack([_tables(turns, PAIRED), _tables(turns, name)], axis=1), people
-    # Each kind of interval may have a reason why there is none.
-    estimate, _, _, reason = bootstrap.estimate(*data, OWN_SCALE)
-    resamples = bootstrap.distribution(*data)
-    reason = reason or bootstrap.interval(resamples, people)[2]
-    error = np.nan if reason else jackknife_error(bootstrap.without_each(*data))
-    return _Difference(estimate, error, resamples, len(turns), people.nunique(), reason)
+    LMG splits R squared by the mean, over all orders in which the ratings could enter a regression, of what each adds.
+    It is computed from covariances, over all subsets, so that participants are resampled exactly.
 
+    Parameters
+    ----------
+    outcome, ratings : Series, DataFrame
+        What is explained, and by what; of the same units, indexed by participant. Only complete units count, and at
+        least ten for each item. Items never rated or without variation have a row that says so.
+    conversations : Series, optional
+        Conversation of each unit: outcome and ratings are then departures from their means over the complete units of
+        the conversation.
+    recorded_as : {"relative_importance", "relative_importance_within", ""}
+        Beginning of the keys, which the shares and R squared get; "" for no keys.
 
-def _widest_departure(differences: list[_Difference], confidence: float) -> float:
-    """Quantile over the resamples of the largest departure, each in its standard deviations."""
-    if not differences:
-        return np.nan
-    departures = [difference.resamples - difference.estimate for difference in differences]
-    largest = np.max([np.abs(one) / np.nanstd(one) for one in departures], axis=0)
-    return float(np.quantile(largest[np.isfinite(largest)], confidence))
+    Returns
+    -------
+    parts, shares : DataFrame
+        One row per item, and one of R squared (``TOTAL``) among the parts; shares sum to one.
 
+    Examples
+    --------
+    >>> generator = np.random.default_rng(1)
+    >>> x = pd.DataFrame(generator.integers(1, 6, size=(60, 2)), columns=["a", "b"])
+    >>> parts, shares = parts_and_shares(x["a"] * 1.0 + x["b"], x, ParticipantBootstrap(x.index, 200, 1))
+    >>> round(float(parts.loc["all together", "estimate"]), 6), round(float(shares["estimate"].sum()), 6)
+    (1.0, 1.0)
+    """
+    known = outcome.notna().to_numpy()
+    used, note = usable(ratings[known])
+    whole = ratings[known].loc[:, ratings[known].notna().any()].notna().all(axis=1).to_numpy()
+    complete = outcome[known][whole]
+    values = np.column_stack([used.to_numpy(dtype=float), complete.to_numpy(dtype=float)]) - 3
+    n, items, fewest = len(used), used.shape[1], ROWS_A_DIMENSION * used.shape[1]
+    if not outcome.notna().any():
+        reason = "the outcome was never rated in this data set"
+    elif not ratings.notna().any(axis=None):
+        reason = "no dimension was rated in this data set"
+    elif n and not items:
+        reason = "no dimension varies"
+    elif n < max(fewest, 1):
+        reason = f"units with the outcome and all dimensions: {n}; this needs {fewest}"
+    else:
+        reason = "the outcome does not vary" if complete.nunique() < 2 else ""
+    if conversations is not None:
+        values = within(values, pd.Series(np.asarray(conversations)[known][whole]))
+        if not reason and not (np.abs(values) > ROUNDING).any(axis=0).all():
+            reason = "the outcome or a dimension does not vary within conversations"
+    level = "" if conversations is None else "within conversations, "
+    described = f"{level}listwise, {count_of(items, 'dimension')}{note}"
 
-check_arguments(globals())
+    def lmg_and_shares(sums: np.ndarray) -> np.ndarray:
+        """LMG, their sum, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
+        count = sums[..., :1, :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            covariances = (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / count) / count
+            lmg = lmg_from_covariances(covariances)
+            total = lmg.sum(axis=-1, keepdims=True)
+            return np.concatenate([lmg, total, np.where(total > ROUNDING, lmg / total, np.nan)], axis=-1)
+
+    estimates = []
+    if not reason:
+        columns = np.column_stack([np.ones(n), values])
+        estimates = bootstrap.estimates(lmg_and_shares, columns[:, :, None] * columns[:, None, :], used.index)
+    of_each = [*used, TOTAL], estimates[: items + 1], ("share of variance", "LMG", "the outcome does not vary")
+    of_all = (
+        list(used),
+        estimates[items + 1 :],
+        ("share of explained variance", "LMG divided by R squared", "nothing is explained"),
+    )
+    tables = []
+    for (names, own, (unit, method, undefined)), order in ((of_each, [*ratings, TOTAL]), (of_all, list(ratings))):
+        common = {"n": n, "unit": unit, "method": f"{method}, {described}"}
+        rows = {
+            name: bootstrap.row(one, **common, undefined=undefined) for name, one in zip(names, own, strict=bool(own))
+        }
+        if TOTAL in rows and note:
+            rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(used, note))
+        for name in order:
+            never = name != TOTAL and not ratings[name].notna().any()
+            why = "never rated in this data set" if never else reason or "does not vary in the units used"
+            rows.setdefault(name, estimate_row(**common, reason=why))
+        tables.append({name: rows[name] for name in order})
+    keys = {name: f"{recorded_as}_share_{name}" for name in ratings} if recorded_as else None
+    return (
+        estimate_table(tables[0], "dimension", {TOTAL: f"{recorded_as}_r2"} if recorded_as else None),
+        estimate_table(tables[1], "dimension", keys),
+    )

@@ -34,12 +34,11 @@ from sense7.findings.context import context_shares
 from sense7.findings.core import Number, Resamples, resampled, share, tabulate
 from sense7.findings.individualized import participant_icc, relations, variance_parts, variance_shares
 from sense7.findings.measures import turn_ratings
+from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
-from sense7.findings.whole.outcomes import empathy_and_experience
 from sense7.findings.whose_empathy import experts_agreement, panel
 from sense7.sources import released
-from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON
-from sense7.sources.released_workbook import ieval_study
+from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.study import Study
 
 __all__ = [

@@ -22,8 +22,7 @@ from sense7.estimators.ranks import distinct_pairs, spearman_draws, spearman_row
 from sense7.estimators.rater_agreement import WEIGHTS, weighted_kappa
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_ratings, turn_ratings
-from sense7.findings.poor_turn.definitions import poor_turn_conversations
-from sense7.findings.whole.outcomes import EXPERIENCE
+from sense7.findings.poor_turn import EXPERIENCE, poor_turn_conversations
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 

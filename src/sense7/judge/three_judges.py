@@ -16,7 +16,7 @@ from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.judge.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.metrics import label_metrics
-from sense7.sources.lend_an_ear import QUESTIONS as STAND_INS
+from sense7.sources.converters import QUESTIONS as STAND_INS
 from sense7.sources.released import (
     CORPORA,
     CROWD,

@@ -13,15 +13,12 @@ Data sets of third parties are pinned: their commit, and the hash of every publi
 converted to a workbook here, never shipped, and never taken for SENSE-7.
 """
 
-from sense7.sources.cache import fetched_digest, is_fetched, part_files
-from sense7.sources.fetching import fetch
+from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, is_fetched, part_files, resolve
 from sense7.sources.provenance import Provenance, read_record, record_path, write_record
-from sense7.sources.registry import SOURCES, Part, Source
-from sense7.sources.resolving import copy_for_edition, resolve
+from sense7.sources.registry import SOURCES, Source
 
 __all__ = [
     "SOURCES",
-    "Part",
     "Provenance",
     "Source",
     "copy_for_edition",

@@ -1,38 +1,54 @@
-"""Fetching: a published data set is brought here, verified, and recorded."""
+"""Fetching data sets of others, and from a name or a path to a file and what is known of it.
+
+The cache, by default the system's::
+
+    CACHE/official.provenance.json             the record; replacing it is the one step that counts
+    CACHE/official/<sha256>/official.xlsx
+    CACHE/ieval/parts/<sha256>/ieval_data.json
+
+A file lies under its own hash, so that it never has to be replaced at the same moment as its record: killed at any
+point, a fetch leaves the old pair or the new one.
+"""
 
 import contextlib
+import re
 import shlex
 import shutil
 import sys
+import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sense7.checkout import cache_folder
+from sense7.checkout import cache_folder, data_file
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
-from sense7.files import scratch_folder
-from sense7.sources.cache import (
-    cached,
-    is_current,
-    is_intact,
-    known_source,
-    part_files,
-    part_place,
-    record_place,
-    recorded,
-    unchanged,
+from sense7.files import names_beside, not_written, one_line, reason, replacing, scratch_folder
+from sense7.sources.provenance import (
+    Provenance,
+    disk_message,
+    hashed,
+    read_record,
+    read_record_at,
+    record_path,
+    write_record,
+    write_record_at,
 )
-from sense7.sources.provenance import Provenance, disk_message, hashed, write_record_at
-from sense7.sources.registry import Part, Source
-from sense7.sources.resolving import user_path
+from sense7.sources.registry import SOURCES, Source
+from sense7.sources.released import FOLDER
+from sense7.terminal import did_you_mean
+from sense7.workbook.options import ReadingOptions
+from sense7.workbook.tables import table_files
 from sense7.workbook.xlsx import write_sheets
 
-__all__ = ["fetch"]
+__all__ = ["copy_for_edition", "fetch", "fetched_digest", "is_fetched", "part_files", "resolve"]
+
+_SYNTHETIC = "synthetic"
 
 
-def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, progress: bool = True) -> Path:
+def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -> Path:
     """Bring a data set here, once, and record where it came from.
 
     A data set that is published in parts is brought part by part, each verified by its hash, and
@@ -51,8 +67,6 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
     again : bool
         Fetch even if it is here, and replace the copy that is here. If the content has changed upstream, both
         hashes are kept in the record. What was replaced by what is said on standard error.
-    progress : bool
-        Show a bar on standard error.
 
     Returns
     -------
@@ -68,237 +82,362 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False, p
         data set, or it can't be written; also if the file here was changed since it was
         fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
     """
-    source = known_source(name)
+    source = _known(name)
+    local = mirror is not None and "://" not in str(mirror)
+    place = source.address if mirror is None else str(mirror)
+    public = place if local else public_address(place)  # as the user wrote it, without a key that may follow
     try:
-        old = recorded(source)
+        old = _recorded(source)
     except UserError:
         if not again:
             raise
         old = None
-    usable = old is not None and not again and _is_usable(source, old)
-    if usable and _settles(source, old, mirror):
-        return cached(source, old)
-    folder = cache_folder() / source.name
+    usable = False
+    if old is not None and not again and _cached(source, old).exists() and _is_current(source, old):
+        _unchanged(source, old)
+        usable = all(_is_intact(source, path) for path in source.parts)
+    # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
+    if usable and not local and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror)):
+        return _cached(source, old)
+    same = f"{name}: {public} holds the same as the copy that is here, whose record was kept: " + _described(old)
+    folder = cache_folder() / name
     try:
         with scratch_folder(folder) as temporary:
-            workbook = temporary / source.file
-            if source.parts:
-                address = _bring_parts(source, mirror, temporary, again=again, progress=progress)
-                if usable:  # each part was read and is the pinned one, so the workbook would be the same
-                    print(_same(source, old, mirror), file=sys.stderr)
-                    return cached(source, old)
-                write_sheets(source.sheets(part_files(name)), workbook)
+            for path in source.parts:
+                if again or local or not _is_intact(source, path):
+                    final = _part_place(source, path)
+                    fresh = _bring(source, place, temporary, local=local, mirrored=mirror is not None, part=path)
+                    final.parent.mkdir(parents=True, exist_ok=True)
+                    fresh.replace(final)
+            if not source.parts:
+                workbook = _bring(source, place, temporary, local=local)
+            elif usable:  # each part was read and is the pinned one, so the workbook would be the same
+                print(same, file=sys.stderr)
+                return _cached(source, old)
             else:
-                address = _bring(source, mirror, workbook, progress=progress)
-                _require(source, workbook, address)
-            new = _record(source, workbook, address, mirror=mirror is not None)
-            same = old is not None and old.sha256 == new.sha256 and is_current(source, old)
-            if mirror is not None and same:
+                workbook = temporary / source.file
+                write_sheets(source.sheets(part_files(name)), workbook)
+            sha256, size = hashed(workbook)
+            new = Provenance(
+                kind=source.kind,
+                name=name,
+                file=source.file,
+                address=None if local else public,
+                fetched=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+                sha256=sha256,
+                size=size,
+                mirror=mirror is not None,
+                parts=source.pins,
+                conversion=source.conversion,
+            )
+            unaltered = old is not None and old.sha256 == sha256 and _is_current(source, old)
+            # The paths of local files aren't recorded, so that two of them are never known to be one place.
+            returned = old is not None and not local and (old.mirror, old.address) == (new.mirror, new.address)
+            if mirror is not None and unaltered:
                 # The record that is here says at least as much: a verified copy stays verified.
-                print(_same(source, old, mirror), file=sys.stderr)
+                print(same, file=sys.stderr)
                 new = old
             elif mirror is not None and usable:
-                raise UserError(_refused(source, old, new, mirror))
-            elif old is not None and _same_place(old, new) and not source.parts:
-                new = replace(new, previous=old.previous if same else old.sha256)
-            path = cached(source, new)
+                raise UserError(
+                    f"{name}: {public} differs from the copy that is here, which was kept.\n  here:  {_described(old)}"
+                    f"\n  given: {_described(new)}\n"
+                    f"To replace the copy: sense7 fetch {name} --mirror {shlex.quote(public)} --again"
+                )
+            elif returned and not source.parts:
+                new = replace(new, previous=old.previous if unaltered else old.sha256)
+            path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
-        write_record_at(record_place(source), new)
+        write_record_at(_record_place(source), new)
     except OSError as error:
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
         if not source.parts:  # whose content can't change: all that did is the conversion
-            print(_changed(source, old, new), file=sys.stderr)
+            what = "the copy that was here was replaced by one from another place"
+            advice = f"\nTo get the authors' own file: sense7 fetch {name}" if new.mirror else ""
+            if returned:
+                what = "the content at the address that it was fetched from has changed"
+                advice = (
+                    "\nNo checksum is published, so this can't distinguish a new release from a mishap: look at the "
+                )
+                advice += "repository's history."
+            print(f"{name}: {what}.\n  before: {_described(old)}\n  now:    {_described(new)}{advice}", file=sys.stderr)
         # Only what the old record named: another fetch may be under way beside this one.
         with contextlib.suppress(OSError):
-            cached(source, old).unlink()
-            cached(source, old).parent.rmdir()
+            _cached(source, old).unlink()
+            _cached(source, old).parent.rmdir()
     return path
 
 
-def _is_usable(source: Source, record: Provenance) -> bool:
-    """Whether the copy that is here can be used; an error if it was changed."""
-    path = cached(source, record)
-    if not path.exists() or not is_current(source, record):
-        return False
-    unchanged(source, record, path)
-    return all(is_intact(source, part) for part in source.parts)
+def _bring(source: Source, place: str, folder: Path, *, local: bool, mirrored: bool = False, part: str = "") -> Path:
+    """Bring a source's workbook, or one of its parts, into a folder by pooch, which compares its hash."""
+    import pooch
 
-
-def _settles(source: Source, record: Provenance, mirror: str | Path | None) -> bool:
-    """Whether a usable copy is the file that is asked for, without looking at the path that is asked for."""
-    if source.parts and (mirror is None or _is_address(mirror)):
-        return True  # the parts are pinned: another copy of them can hold nothing else
-    if mirror is None:
-        return not record.mirror
-    return _is_address(mirror) and record.mirror and record.address == public_address(str(mirror))
-
-
-def _same_place(old: Provenance, new: Provenance) -> bool:
-    """Whether both are known to come from one place; the paths of local files aren't recorded."""
-    return new.address is not None and (old.mirror, old.address) == (new.mirror, new.address)
-
-
-def _same(source: Source, old: Provenance, mirror: str | Path) -> str:
-    return (
-        f"{source.name}: {_shown(mirror)} holds the same as the copy that is here, whose record was kept: "
-        f"{_described(old)}"
-    )
-
-
-def _refused(source: Source, old: Provenance, new: Provenance, mirror: str | Path) -> str:
-    return (
-        f"{source.name}: {_shown(mirror)} differs from the copy that is here, which was kept.\n"
-        f"  here:  {_described(old)}\n"
-        f"  given: {_described(new)}\n"
-        f"To replace the copy: sense7 fetch {source.name} --mirror {shlex.quote(_shown(mirror))} --again"
-    )
-
-
-def _changed(source: Source, old: Provenance, new: Provenance) -> str:
-    if _same_place(old, new):
-        what = "the content at the address that it was fetched from has changed"
-        advice = (
-            "No checksum is published, so this can't distinguish a new release from a mishap: look at the "
-            "repository's history."
-        )
+    file, label, copy, look = part.rpartition("/")[2], "", "FILE_OR_ADDRESS (labelled unverified)", require_workbook
+    if part:
+        label = f"{file} ({list(source.parts).index(part) + 1} of {len(source.parts)})"
+        copy, look = "FOLDER_OR_ADDRESS (verified by hashes)", partial(require_content, what="the data")
+    if not part:
+        address = user_path(place) if local else place
+    elif local:
+        address = user_path(place)
+        if address.exists() and not address.is_dir() and len(source.parts) > 1:
+            raise UserError(f"{address}: this is no folder. Give the one that holds {', '.join(source.pins)}.")
+        if not (address.is_file() and len(source.parts) == 1):
+            address = next((path for path in (address / file, address / part) if path.exists()), address / file)
+    elif mirrored:
+        with contextlib.suppress(ValueError):  # refused when it is asked for
+            parts = urlsplit(place)  # a key behind ? stays behind it
+            place = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
+        address = place
     else:
-        what = "the copy that was here was replaced by one from another place"
-        advice = f"To get the authors' own file: sense7 fetch {source.name}" if new.mirror else ""
-    lines = (
-        f"{source.name}: {what}.",
-        f"  before: {_described(old)}",
-        f"  now:    {_described(new)}",
-        advice,
-    )
-    return "\n".join(filter(None, lines))
+        address = f"{place}{part}"
+    whence = str(address) if local else public_address(address)
 
-
-def _described(record: Provenance) -> str:
-    return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {_origin(record)}"
-
-
-def _shown(mirror: str | Path) -> str:
-    """Give a mirror as the user wrote it, without a key that may follow its address."""
-    return public_address(str(mirror)) if _is_address(mirror) else str(mirror)
-
-
-def _origin(record: Provenance) -> str:
-    if record.address is None:
-        return "a local file, whose path is not recorded"
-    return f"mirror {record.address}" if record.mirror else f"the authors' address {record.address}"
-
-
-def _bring(source: Source, mirror: str | Path | None, workbook: Path, *, progress: bool) -> str | None:
-    """Put the bytes at ``workbook``; give the address to record, None for a local file."""
-    if _is_address(mirror) or mirror is None:
-        address = source.address if mirror is None else str(mirror)
-        download(source.name, address, workbook, progress=progress)
-        return public_address(address)
-    _copy(user_path(mirror), workbook)
-    return None
-
-
-def _bring_parts(
-    source: Source, mirror: str | Path | None, temporary: Path, *, again: bool, progress: bool
-) -> str | None:
-    """Put every part into its place in the cache, once its hash is right; give the address to record."""
-    local = mirror is not None and not _is_address(mirror)
-    for number, part in enumerate(source.parts, 1):
-        if not (again or local) and is_intact(source, part):
-            continue
-        fresh = temporary / part.file
-        if not local:
-            address = f"{source.address}{part.path}" if mirror is None else _below(str(mirror), part.file)
-            label = f"{part.file} ({number} of {len(source.parts)})"
-            copy = "FOLDER_OR_ADDRESS (verified by hashes)"
-            download(source.name, address, fresh, progress=progress, label=label, copy=copy)
-            whence = public_address(address)
+    def bring(_address, target, _pooch):
+        fresh = Path(f"{target}{Path(source.file).suffix}")
+        if local:
+            hashed(address)  # says what is wrong with it, if anything is, before the copy can be blamed
+            shutil.copyfile(address, fresh)
         else:
-            whence = str(_in_folder(source, part, user_path(mirror)))
-            _copy(Path(whence), fresh)
-        _require_part(source, part, fresh, whence)
-        path = part_place(source, part)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.replace(path)
-    if local:
-        return None
-    return source.address if mirror is None else public_address(str(mirror))
+            download(source.name, address, fresh, label=label, copy=copy)
+        try:
+            look(fresh)
+        except UserError as error:
+            raise UserError(f"{'the file given' if local and not part else whence}: {error}") from None
+        fresh.replace(target)
 
-
-def _is_address(mirror: str | Path | None) -> bool:
-    return "://" in str(mirror)
-
-
-def _below(address: str, file: str) -> str:
-    """Give the address of a file in the folder at an address; a key behind ? stays behind it.
-
-    >>> _below("https://example.org/data/?key=1", "a.csv")
-    'https://example.org/data/a.csv?key=1'
-    """
+    pooch.get_logger().setLevel("WARNING")
     try:
-        parts = urlsplit(address)
-    except ValueError:
-        return address  # refused when it is asked for
-    return parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
-
-
-def _in_folder(source: Source, part: Part, folder: Path) -> Path:
-    """Find a part in a folder: under its file's name, or under its path as in a clone of the repository."""
-    if folder.is_file() and len(source.parts) == 1:
-        return folder
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder}: this is no folder. Give the one that holds {', '.join(source.pins)}.")
-    return next((path for path in (folder / part.file, folder / part.path) if path.exists()), folder / part.file)
-
-
-def _copy(local: Path, target: Path) -> None:
-    hashed(local)  # says what is wrong with it, if anything is, before the copy can be blamed
-    shutil.copyfile(local, target)
-
-
-def _require_part(source: Source, part: Part, fresh: Path, whence: str) -> None:
-    """Refuse what isn't the part that this project knows."""
-    try:
-        require_content(fresh, "the data")
-    except UserError as error:
-        raise UserError(f"{whence}: {error}") from None
-    sha256 = hashed(fresh)[0]
-    if sha256 != part.sha256:
+        return Path(pooch.retrieve(str(address), source.parts.get(part), file or source.file, folder, downloader=bring))
+    except ValueError as error:
+        hashes = re.search(r"expected (\w+) but got (\w+)", str(error))
         raise UserError(
-            f"{source.name}: {part.file}: what came from {whence} isn't the file that this project knows (sha256 "
-            f"{sha256}, expected {part.sha256}). It wasn't kept. Run the command again, or with another --mirror; if "
+            f"{source.name}: {file}: what came from {whence} isn't the file that this project knows (sha256 "
+            f"{hashes[2]}, expected {hashes[1]}). It wasn't kept. Run the command again, or with another --mirror; if "
             "it stays so, report it to this project's maintainers."
-        )
+        ) from None
 
 
-def _require(source: Source, workbook: Path, address: str | None) -> None:
-    """Refuse a workbook that isn't what it should be."""
-    try:
-        (source.check or require_workbook)(workbook)
-    except UserError as error:
-        raise UserError(f"{address or 'the file given'}: {error}") from None
-    sha256 = hashed(workbook)[0]
-    if source.sha256 is not None and sha256 != source.sha256:
+def _described(record: Provenance | None) -> str:
+    if record is None:
+        return ""
+    origin = "a local file, whose path is not recorded"
+    if record.address is not None:
+        origin = f"mirror {record.address}" if record.mirror else f"the authors' address {record.address}"
+    return f"sha256 {record.sha256}, {record.size:,} bytes, {record.fetched}, {origin}"
+
+
+# What is in the cache
+
+
+def _known(name: str) -> Source:
+    if name == _SYNTHETIC:
+        raise UserError("synthetic: comes with the project; there is nothing to fetch.")
+    if name not in SOURCES:
+        raise UserError(f"{name}: not a data set that can be fetched. Known: {', '.join(SOURCES)}.")
+    return SOURCES[name]
+
+
+def _record_place(source: Source) -> Path:
+    return cache_folder() / f"{source.name}.provenance.json"
+
+
+def _recorded(source: Source) -> Provenance | None:
+    return read_record_at(_record_place(source), f"Run: sense7 fetch {source.name} --again")
+
+
+def _cached(source: Source, record: Provenance) -> Path:
+    return cache_folder() / source.name / record.sha256[:16] / source.file
+
+
+def _part_place(source: Source, path: str) -> Path:
+    return cache_folder() / source.name / "parts" / source.parts[path][:16] / path.rpartition("/")[2]
+
+
+def _is_intact(source: Source, path: str) -> bool:
+    place = _part_place(source, path)
+    return place.is_file() and hashed(place)[0] == source.parts[path]
+
+
+def _is_current(source: Source, record: Provenance) -> bool:
+    """Whether a record is about the parts and the conversion that this version of the project knows."""
+    return record.parts == source.pins and record.conversion == source.conversion
+
+
+def _unchanged(source: Source, record: Provenance) -> Provenance:
+    path = _cached(source, record)
+    record = record.against(path)
+    if not record.unchanged:
         raise UserError(
-            f"{source.name}: what came isn't the file that this project knows (sha256 {sha256}, expected "
-            f"{source.sha256}). Nothing was kept. Report it to this project's maintainers."
+            f"{path}: changed since it was fetched ({_both_hashes(record)}). Run: sense7 fetch {source.name} --again"
         )
+    return record
 
 
-def _record(source: Source, workbook: Path, address: str | None, *, mirror: bool) -> Provenance:
-    """Make the record of a workbook that was found good."""
-    sha256, size = hashed(workbook)
-    return Provenance(
-        kind=source.kind,
-        name=source.name,
-        file=source.file,
-        address=address,
-        fetched=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        sha256=sha256,
-        size=size,
-        mirror=mirror,
-        parts=source.pins,
-        conversion=source.conversion if source.parts else None,
+def _both_hashes(record: Provenance) -> str:
+    return f"recorded sha256 {record.sha256[:12]}..., found {str(record.found)[:12]}..."
+
+
+def is_fetched(name: str) -> bool:
+    """Whether a data set was fetched and can be used as it is.
+
+    False also if it is incomplete, or was fetched for another version of this project: in every such case
+    ``sense7 fetch NAME`` fixes it.
+    """
+    source = _known(name)
+    record = _recorded(source)
+    return (
+        record is not None
+        and _is_current(source, record)
+        and _cached(source, record).is_file()
+        and all(_part_place(source, path).is_file() for path in source.parts)
     )
+
+
+def fetched_digest(name: str) -> str:
+    """Give the sha256 of what was fetched under a name, hashed again; "" if it isn't here."""
+    if not is_fetched(name):
+        return ""
+    part_files(name)
+    return _unchanged(SOURCES[name], _recorded(SOURCES[name])).sha256
+
+
+def part_files(name: str) -> dict[str, Path]:
+    """Give the published files of a fetched data set by their names, each verified by its hash."""
+    source = _known(name)
+    for path in source.parts:
+        if not _is_intact(source, path):
+            place = _part_place(source, path)
+            raise UserError(
+                f"{name}: {place.name} isn't in {place.parent} as it was published. Run: sense7 fetch {name}"
+            )
+    return {path.rpartition("/")[2]: _part_place(source, path) for path in source.parts}
+
+
+# From a name or a path to a file
+
+
+def resolve(data: str | Path) -> tuple[Path, Provenance]:
+    """Find the workbook that a user names, and say what is known of its origin.
+
+    Parameters
+    ----------
+    data : str or path
+        "synthetic", the name of a source (such as "official"), or the path of a file or of a folder of tables.
+
+    Returns
+    -------
+    path, provenance
+        The file is hashed on every call; a record that isn't true of it is refused.
+
+    Raises
+    ------
+    UserError
+        If there is no such data set or file, it wasn't fetched yet or was for another version of this
+        project, or it isn't what its record says any more.
+
+    Notes
+    -----
+    A path is the user's own data, also where its bytes happen to be those of the official
+    workbook: equal bytes don't say where a file came from. Two things make it known:
+
+    - A record beside it (``FILE.provenance.json``), as an edition has beside its copy, so that
+      a notebook knows what it shows. It is believed if it is true of the file's bytes; anyone who
+      writes one by hand forges it, which software on the forger's machine can't rule out.
+    - Being the embedded synthetic workbook, byte for byte, under any name: that only ever takes
+      a claim away.
+    """
+    if data == _SYNTHETIC:
+        path = data_file("synthetic.xlsx")
+        return path, Provenance.of(path, kind="synthetic", name=_SYNTHETIC)
+    if isinstance(data, str) and data in SOURCES:
+        return _fetched(SOURCES[data])
+    path = user_path(data)
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        if data == FOLDER:
+            text = f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
+            raise UserError(text) from None
+        names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
+        hint = did_you_mean(str(data), names) or did_you_mean(path.name, names_beside(path), "Check the path.")
+        raise UserError(f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+    if path.is_dir():
+        path = path.resolve()  # "." and ".." have no name
+    provenance = Provenance.of(path)
+    record = read_record(path)
+    if record is not None:
+        record = replace(record, found=provenance.sha256)
+        if not record.unchanged:
+            raise UserError(
+                f"{path}: changed since its origin was recorded ({_both_hashes(record)}). "
+                f"Restore it, or delete {record_path(path).name} to use it as your own data."
+            )
+        provenance = record
+    # Suppressed where the embedded workbook is missing: a user's own file doesn't need it.
+    with contextlib.suppress(UserError):
+        if hashed(data_file("synthetic.xlsx"))[0] == provenance.sha256:
+            provenance = replace(provenance, kind="synthetic")
+    return path, provenance
+
+
+def _fetched(source: Source) -> tuple[Path, Provenance]:
+    record = _recorded(source)
+    if record is None:
+        raise UserError(
+            f"{source.name}: not fetched yet. Run: sense7 fetch {source.name} "
+            f"(looked in {cache_folder() / source.name})"
+        )
+    if not _is_current(source, record):
+        raise UserError(
+            f"{source.name}: fetched for another version of this project, which converted it otherwise. "
+            f"Run: sense7 fetch {source.name}"
+        )
+    path = _cached(source, record)
+    if not path.exists():
+        raise UserError(f"{path}: fetched once, gone now. Run: sense7 fetch {source.name}")
+    return path, _unchanged(source, record)
+
+
+def user_path(text: str | Path) -> Path:
+    """Read a path as users write it, with ~ for their home."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise UserError(f"{text}: {one_line(error)} Give the whole path.") from None
+
+
+def copy_for_edition(
+    path: Path, provenance: Provenance, folder: str | Path, options: ReadingOptions | None = None
+) -> Path:
+    """Copy a workbook, or a folder of tables, with its record and reading options beside it.
+
+    An edition is built from such a copy, so that neither an edit during the build nor a later one parts the pages from
+    their data. Options that are not given are those that lie beside the original.
+    """
+    hashed(path)  # says what is wrong with it, if anything is, before the copy can be blamed
+    copy = Path(folder) / provenance.file
+    try:
+        with contextlib.ExitStack() as stack:
+            if path.is_dir():  # the tables, and nothing else that lies there
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix=".part-", dir=copy.parent))
+                temporary = Path(scratch) / copy.name
+                temporary.mkdir()
+                for table in table_files(path):
+                    shutil.copyfile(table, temporary / table.name)
+            else:
+                temporary = stack.enter_context(replacing(copy))
+                shutil.copyfile(path, temporary)
+            if hashed(temporary)[0] != provenance.sha256:
+                raise UserError(f"{path}: changed while it was read. Run the command again.")
+            if path.is_dir():
+                temporary.replace(copy)
+        (ReadingOptions.beside(path) if options is None else options).write_beside(copy)
+    except OSError as error:
+        raise UserError(not_written(copy, error)) from None
+    write_record(copy, provenance)
+    return copy

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -25,41 +25,11 @@ __all__ = [
 ]
 
 KINDS = ("official", "synthetic", "third-party", "own")
-_LATER = {"previous", "parts", "conversion"}
-"""What records lack that were written before it existed."""
 
 
 @dataclass(frozen=True)
 class Provenance:
     """What is known of where a file came from.
-
-    Attributes
-    ----------
-    kind : str
-        "official", "synthetic", "third-party" (another data set, converted) or "own".
-    name : str
-        Name of the data set: that of the source, or the file's stem.
-    file : str
-        Name of the file, without its folder, which is nobody's business.
-    address : str or None
-        Where it was fetched from, without query; None if it wasn't.
-    fetched : str or None
-        When, as ISO 8601 in UTC.
-    sha256 : str
-        Of the file's bytes, in hex.
-    size : int
-        Bytes.
-    mirror : bool
-        True if it, or its parts, were fetched from another place than the source's own.
-    previous : str or None
-        The sha256 that was recorded before, if the content at that place had changed when it was
-        fetched again.
-    parts : mapping
-        For a workbook that was made of published files: name of the file -> its sha256.
-    conversion : int or None
-        Number of the conversion that made it, see :class:`~sense7.sources.registry.Source`.
-    found : str or None
-        The sha256 of the file as hashed in this process; see :meth:`against`. Never written.
 
     Examples
     --------
@@ -75,18 +45,20 @@ class Provenance:
     True
     """
 
-    kind: str
-    name: str
-    file: str
-    address: str | None
-    fetched: str | None
+    kind: str  # one of KINDS; third-party: another data set, converted
+    name: str  # of the source, or the file's stem
+    file: str  # without its folder, which is nobody's business
+    address: str | None  # where it was fetched from, without query
+    fetched: str | None  # when, as ISO 8601 in UTC
     sha256: str
     size: int
-    mirror: bool
-    previous: str | None = None
-    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
-    conversion: int | None = None
-    found: str | None = field(default=None, compare=False, repr=False)
+    mirror: bool  # whether it, or its parts, came from another place than the source's own
+    previous: str | None = None  # sha256 recorded before, if the content at that place had changed
+    parts: Mapping[str, str] = field(default_factory=dict, hash=False)  # published file -> sha256
+    conversion: int | None = None  # number of the conversion that made it
+    found: str | None = field(
+        default=None, compare=False, repr=False
+    )  # sha256 as hashed in this process; never written
 
     @classmethod
     def of(cls, path: str | Path, *, kind: str = "own", name: str | None = None) -> "Provenance":
@@ -97,18 +69,50 @@ class Provenance:
 
     @classmethod
     def from_dict(cls, record: dict) -> "Provenance":
-        """Read what :meth:`to_dict` wrote.
+        """Read what :meth:`to_dict` wrote, ``verified`` only after :meth:`against`; ValueError if it is no record."""
+        if not isinstance(record, dict):
+            raise ValueError("it is no JSON object")
+        expected = {entry.name: entry.default is MISSING and entry.default_factory is MISSING for entry in fields(cls)}
+        del expected["found"]
+        if missing := sorted(key for key, required in expected.items() if required and key not in record):
+            raise ValueError(f"without {', '.join(missing)}")
+        if unknown := sorted(record.keys() - expected.keys()):
+            raise ValueError(f"unknown: {', '.join(unknown)}")
 
-        The result isn't ``verified`` before it was compared with its file, see :meth:`against`.
+        def digest(value):
+            return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
 
-        Raises
-        ------
-        ValueError
-            If something is missing, unknown, or can't be what it says.
-        """
-        problem = _problem(record)
-        if problem:
-            raise ValueError(problem)
+        def whole(value):
+            return isinstance(value, int) and not isinstance(value, bool)
+
+        def time(value):
+            try:
+                return isinstance(value, str) and datetime.fromisoformat(value).utcoffset() is not None
+            except ValueError:
+                return False
+
+        def address(value):  # shown as a link later, so nothing but a web address will do
+            return isinstance(value, str) and re.fullmatch(r"https?://[^\s<>\"'\\]+", value) is not None
+
+        rules = {
+            "kind": lambda value: value in KINDS,
+            "name": lambda value: isinstance(value, str) and value != "",
+            # A name, never a path: it is joined to folders later.
+            "file": lambda value: (
+                isinstance(value, str) and value not in ("", ".", "..") and not set(value) & set("/\\\0")
+            ),
+            "address": lambda value: value is None or address(value),
+            "fetched": lambda value: value is None or time(value),
+            "sha256": digest,
+            "size": lambda value: whole(value) and value >= 0,
+            "mirror": lambda value: isinstance(value, bool),
+            "previous": lambda value: value is None or digest(value),
+            "parts": lambda value: isinstance(value, dict) and all(map(digest, value.values())),
+            "conversion": lambda value: value is None or whole(value),
+        }
+        for key, value in record.items():
+            if not rules[key](value):
+                raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)
 
     def to_dict(self) -> dict:
@@ -178,49 +182,6 @@ class Provenance:
         return "official workbook, UNVERIFIED: its record wasn't or can't be confirmed"
 
 
-def _problem(record) -> str | None:
-    """Say why a record can't be one, or None."""
-    expected = {entry.name for entry in fields(Provenance)} - {"found"}
-    if not isinstance(record, dict):
-        return "it is no JSON object"
-    if missing := sorted(expected - _LATER - record.keys()):
-        return f"without {', '.join(missing)}"
-    if unknown := sorted(record.keys() - expected):
-        return f"unknown: {', '.join(unknown)}"
-
-    def text(key):
-        return isinstance(record[key], str)
-
-    def digest(value):
-        return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
-
-    previous, parts, conversion = record.get("previous"), record.get("parts", {}), record.get("conversion")
-    rules = {
-        "kind": record["kind"] in KINDS,
-        "name": text("name") and record["name"] != "",
-        # A name, never a path: it is joined to folders later.
-        "file": text("file") and record["file"] not in ("", ".", "..") and not set(record["file"]) & set("/\\\0"),
-        # Shown as a link later, so nothing but a web address will do.
-        "address": record["address"] is None
-        or (text("address") and re.fullmatch(r"https?://[^\s<>\"'\\]+", record["address"]) is not None),
-        "fetched": record["fetched"] is None or (text("fetched") and _is_time(record["fetched"])),
-        "sha256": digest(record["sha256"]),
-        "size": isinstance(record["size"], int) and not isinstance(record["size"], bool) and record["size"] >= 0,
-        "mirror": isinstance(record["mirror"], bool),
-        "previous": previous is None or digest(previous),
-        "parts": isinstance(parts, dict) and all(map(digest, parts.values())),
-        "conversion": conversion is None or (isinstance(conversion, int) and not isinstance(conversion, bool)),
-    }
-    return next((f"{key} can't be {record.get(key)!r:.80}" for key, holds in rules.items() if not holds), None)
-
-
-def _is_time(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text).utcoffset() is not None
-    except ValueError:
-        return False
-
-
 def record_path(path: str | Path) -> Path:
     """Give the place of the record of a file's provenance: beside it.
 
@@ -234,18 +195,7 @@ def record_path(path: str | Path) -> Path:
 
 
 def read_record(path: str | Path) -> Provenance | None:
-    """Read the record that lies beside a file.
-
-    Returns
-    -------
-    Provenance or None
-        None if there is no record. It isn't compared with the file here.
-
-    Raises
-    ------
-    UserError
-        If there is something that is no record.
-    """
+    """Read the record that lies beside a file, without comparing it with the file; None if there is none."""
     return read_record_at(record_path(path), "Delete it to use the workbook as your own data")
 
 
@@ -262,19 +212,14 @@ def read_record_at(path: Path, fix: str) -> Provenance | None:
 
 
 def write_record(path: str | Path, provenance: Provenance) -> Path:
-    """Write the record of a file's provenance beside it, whole or not at all.
-
-    For :mod:`sense7.book` and for all that writes a synthetic workbook, so that the file is
-    known for synthetic wherever it is opened.
-    """
+    """Write the record of a file's provenance beside it, so that it is known wherever the file is opened."""
     return write_record_at(record_path(path), provenance)
 
 
 def write_record_at(path: Path, provenance: Provenance) -> Path:
     """Write a record at any place, whole or not at all."""
-    text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n"
     try:
-        write_whole(path, text)
+        write_whole(path, json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise UserError(disk_message(path, error)) from None
     return path

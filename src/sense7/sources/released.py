@@ -14,6 +14,7 @@ Svikhnushina, E., Filippova, A., Pu, P. (2022). iEval: Interactive Evaluation Fr
 Chatbots. SIGDIAL.
 """
 
+import functools
 import hashlib
 import io
 from dataclasses import dataclass
@@ -22,8 +23,11 @@ from typing import TYPE_CHECKING
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import reading
-from sense7.sources.lend_an_ear import EXPERTS
-from sense7.sources.registry import SOURCES
+from sense7.sources.converters import EXPERTS, IEVAL, ieval_task, official_sheets
+from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
+from sense7.study import Study
+from sense7.workbook import parse_sheets
+from sense7.workbook.xlsx import Sheet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,15 +39,19 @@ __all__ = [
     "FEELINGS",
     "FOLDER",
     "JUDGES",
+    "NO_TEXT",
     "PERSON",
     "RELEASED",
     "ReleasedTable",
     "describe_released",
     "felt_heard",
     "ieval_conversations",
+    "ieval_sheets",
+    "ieval_study",
     "ieval_workers",
     "judged_conversations",
     "published_agreement",
+    "source_sheet",
     "verified_digest",
 ]
 
@@ -68,50 +76,21 @@ CORPORA = {
 FEELINGS = ("understood", "validated", "affirmed", "seen", "accepted", "caredfor")
 """What a person rated in "Felt heard", and what observers rated in the corpus Perceived Empathy."""
 
-_FEW = 9
-"""Texts of a column that are listed one by one."""
-
-_KUMAR = SOURCES["lend-an-ear"]
-_IEVAL = SOURCES["ieval"]
-_KUMAR_PAGE = "https://github.com/aakriti1kumar/replication-data-and-code-when-LLMs-reliable-empathic-communication"
-_IEVAL_PAGE = "https://github.com/Sea94/ieval"
+NO_TEXT = "(text not included)"
+"""What stands in place of every message where released ratings are laid out as a workbook."""
 
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One table of released numbers.
-
-    Attributes
-    ----------
-    name : str
-        Of the table; the file is called NAME.csv.
-    title : str
-        What a reader sees.
-    work : str
-        The paper whose release it is, as claims about it name it.
-    rows : int
-        Its number of rows.
-    row : str
-        What one row is of.
-    sha256 : str
-        What the file must be.
-    page : str
-        The repository that holds the release.
-    commit : str
-        The commit that the numbers were taken from.
-    licence : str
-        SPDX identifier.
-    credit : str
-        Whom to credit, in words.
-    """
+    """One table of released numbers, NAME.csv."""
 
     name: str
     title: str
-    work: str
+    work: str  # the paper whose release it is, as claims about it name it
     rows: int
-    row: str
+    row: str  # what one row is of
     sha256: str
-    page: str
+    page: str  # the repository that holds the release
     commit: str
     licence: str
     credit: str
@@ -127,83 +106,25 @@ class ReleasedTable:
         return f"{self.credit} Licence of the data: {self.licence}. Source: {self.page} at {self.commit[:7]}."
 
 
-def _of_kumar(name: str, title: str, rows: int, row: str, sha256: str, credit: str = "") -> ReleasedTable:
-    commit = "713458108e28897fccf136a6337296b5199cb617"
-    work = "Kumar and others (arXiv 2506.10150)"
-    return ReleasedTable(name, title, work, rows, row, sha256, _KUMAR_PAGE, commit, "MIT", credit + _KUMAR.credit)
-
-
-def _of_ieval(name: str, title: str, rows: int, row: str, sha256: str) -> ReleasedTable:
-    commit = "bc98053e8ba6acf69ae154209192e44326dd47c0"
-    work = "Svikhnushina and others (iEval, 2022)"
-    return ReleasedTable(name, title, work, rows, row, sha256, _IEVAL_PAGE, commit, "CC-BY-4.0", _IEVAL.credit)
-
-
-RELEASED: dict[str, ReleasedTable] = {
-    table.name: table
-    for table in (
-        _of_kumar(
-            "judged_conversations",
-            "200 conversations, judged by experts, crowd and language models",
-            1_050,
-            "conversation and question",
-            "87df1799d5e57c8ccaeb9113f743842540bcb9af159d43b6ab29f535a2cb59c8",
-        ),
-        _of_kumar(
-            "published_agreement",
-            "Agreement between raters, as published",
-            126,
-            "question and pair of raters",
-            "0e067c0a531b408c1f5c5215a30479c87893c0a814bc97ff6b83f3968dc24424",
-        ),
-        _of_kumar(
-            "felt_heard",
-            "Felt heard: people who were answered by an AI or by a person",
-            455,
-            "person",
-            "fdb21dddc66042390dbd7a58d086ef6f9634ec870128f225c54f146e21ce2bc9",
-            "Yin, Jia, Wakslak: AI can help people feel heard, but an AI label diminishes this impact. PNAS, 2024. "
-            "Released with ",
-        ),
-        _of_ieval(
-            "ieval",
-            "iEval: conversations with four chatbots, rated by those who had them",
-            1_920,
-            "conversation",
-            "775c867fbdbf9e53d6d7e054864e7dda3c900a701a7c1c7978acb67ef21775c1",
-        ),
-        _of_ieval(
-            "ieval_workers",
-            "iEval: the people, with the Toronto Empathy Questionnaire",
-            240,
-            "person",
-            "fde8866f3d202812fd72cd6dcc036803fa203e9ee5e226dded58385e09acbf39",
-        ),
-    )
-}
+RELEASED: dict[str, ReleasedTable] = {}
 """The tables, by their names."""
+
+for _name, _facts in REGISTRY["tables"].items():
+    _source = SOURCES[_facts["source"]]
+    _owner, _repository, _commit = _source.address.rstrip("/").split("/")[-3:]
+    RELEASED[_name] = ReleasedTable(
+        _name,
+        *(_facts[key] for key in ("title", "work", "rows", "row", "sha256")),
+        f"https://github.com/{_owner}/{_repository}",
+        _commit,
+        _source.licence,
+        _facts.get("also", "") + _source.credit,
+    )
 
 
 def verified_digest(name: str) -> str:
     """Give the SHA-256 of a table's file, which is the one that is pinned.
 
-    Parameters
-    ----------
-    name : str
-        One of ``RELEASED``.
-
-    Returns
-    -------
-    str
-        In hex.
-
-    Raises
-    ------
-    UserError
-        If there is no such table, or its file is missing or is not the one that is pinned.
-
-    Examples
-    --------
     >>> verified_digest("ieval")[:8]
     '775c867f'
     """
@@ -245,11 +166,6 @@ def judged_conversations() -> "pd.DataFrame":
         gpt, claude, gemini (ratings on that scale, none missing); self (what the person who was answered felt: six of
         the nine questions of Perceived Empathy, NaN elsewhere).
 
-    Raises
-    ------
-    UserError
-        If the file is missing or is not the one that is pinned.
-
     Examples
     --------
     >>> table = judged_conversations()
@@ -267,11 +183,6 @@ def published_agreement() -> "pd.DataFrame":
     DataFrame
         One row per question and pair of raters (126): corpus, question; first and second (expert1, expert2, expert3,
         experts, crowd, llm); spearman (Spearman correlation) and kappa (quadratic weighted kappa), two decimals.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or is not the one that is pinned.
 
     Notes
     -----
@@ -295,11 +206,6 @@ def felt_heard() -> "pd.DataFrame":
         One row per person (455): participant; response (who answered: ``ai`` or ``human``); label (who was said to have
         answered); ``FEELINGS`` (self-ratings, 1 .. 7).
 
-    Raises
-    ------
-    UserError
-        If the file is missing or is not the one that is pinned.
-
     Examples
     --------
     >>> felt_heard().groupby(["response", "label"]).size().to_dict()
@@ -317,11 +223,6 @@ def ieval_conversations() -> "pd.DataFrame":
         One row per conversation (1,920 = 240 people, four chatbots, two valences): worker, bot, valence (``positive``
         or ``negative``), emotion (the scenario); polite, insulting, attentive, inattentive, understood, appropriate,
         likable, repetitive, sensible (agreement with a statement, 1 .. 5); inverse_rank (1 .. 3, 3 is best); exchanges.
-
-    Raises
-    ------
-    UserError
-        If the file is missing or is not the one that is pinned.
 
     Examples
     --------
@@ -341,11 +242,6 @@ def ieval_workers() -> "pd.DataFrame":
         One row per person (240): worker, elapsed_seconds; teq (total of the questionnaire, 0 .. 64) and teq_1 ..
         teq_16 (its answers, 0 .. 4; those worded negatively as they were given, so that they do not add up to teq).
 
-    Raises
-    ------
-    UserError
-        If the file is missing or is not the one that is pinned.
-
     Examples
     --------
     >>> ieval_workers()["teq"].between(0, 64).all()
@@ -354,20 +250,40 @@ def ieval_workers() -> "pd.DataFrame":
     return _table("ieval_workers")
 
 
+def ieval_sheets() -> list[Sheet]:
+    """Lay out iEval's conversations as the fetched data set is laid out, without texts.
+
+    The participants have TEQ, the total of the Toronto Empathy Questionnaire.
+    """
+    conversations = []
+    for row in ieval_conversations().to_dict("records"):
+        ratings = {dimension: int(row[column]) for dimension, (_, column) in IEVAL.items()}
+        task = ieval_task(*(row[key] for key in ("worker", "bot", "valence", "emotion", "likable")), ratings)
+        conversations.append((task, [("user", NO_TEXT), ("assistant", NO_TEXT)] * int(row["exchanges"]), ratings))
+    people = [[row["worker"], float(row["teq"])] for row in ieval_workers().to_dict("records")]
+    people_sheet = Sheet("Participants", ["PID", "TEQ"], people)
+    return [*official_sheets(conversations), people_sheet, source_sheet("ieval", "ieval_workers")]
+
+
+@functools.cache
+def ieval_study() -> Study:
+    """Read iEval's conversations as a study, for every statistic that takes one; always the same object."""
+    return parse_sheets({sheet.name: sheet for sheet in ieval_sheets()}, path="iEval", name="iEval")
+
+
+def source_sheet(*names: str) -> Sheet:
+    """Make the sheet that says whose ratings a workbook without texts holds."""
+    tables = [RELEASED[name] for name in names]
+    rows = [
+        ["note", f"{tables[0].title}, laid out as a SENSE-7 workbook without texts. It is not SENSE-7."],
+        ["credit", tables[0].acknowledgement],
+        *([f"sha256 of {table.file}", table.sha256] for table in tables),
+    ]
+    return Sheet(SOURCE_SHEET, ["key", "value"], rows)
+
+
 def describe_released() -> list[dict]:
-    """Describe every table: source, licence, credit, and each column with its values.
-
-    Returns
-    -------
-    list of dict
-        Plain values, ready for JSON: name, title, file, sha256, page, commit, licence, credit, rows, row (what one row
-        is), and columns: name -> ``missing`` (rows without a value) with ``lowest`` and ``highest`` for numbers, or
-        ``values`` (the distinct texts; their number where there are many).
-
-    Raises
-    ------
-    UserError
-        If a file is missing or is not the one that is pinned.
+    """Describe every table in plain values: source, licence, credit, rows, and each column with its values.
 
     Examples
     --------
@@ -376,15 +292,14 @@ def describe_released() -> list[dict]:
     """
     described = []
     for name, table in RELEASED.items():
-        frame = _table(name)
-        facts = {key: value for key, value in vars(table).items() if key != "work"} | {"file": f"data/{table.file}"}
-        described.append(facts | {"columns": {str(column): _column(frame[column]) for column in frame}})
+        columns = {}
+        for column, cells in _table(name).items():
+            if cells.dtype.kind in "iufb":
+                values = {"lowest": float(cells.min()), "highest": float(cells.max())}
+            else:
+                texts = sorted(cells.dropna().unique())
+                values = {"values": texts if len(texts) <= 9 else len(texts)}  # their number, where there are many
+            columns[str(column)] = {"missing": int(cells.isna().sum())} | values
+        facts = {key: value for key, value in vars(table).items() if key != "work"}
+        described.append(facts | {"file": f"data/{table.file}", "columns": columns})
     return described
-
-
-def _column(cells: "pd.Series") -> dict:
-    missing = {"missing": int(cells.isna().sum())}
-    if cells.dtype.kind in "iufb":
-        return missing | {"lowest": float(cells.min()), "highest": float(cells.max())}
-    texts = sorted(cells.dropna().unique())
-    return missing | {"values": texts if len(texts) <= _FEW else len(texts)}

@@ -13,8 +13,7 @@ from sense7.errors import UserError
 from sense7.study import NOT_RATED, RATED, STATES, Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.ids import as_text
-from sense7.workbook.xlsx import cell_name
+from sense7.workbook.ids import as_text, cell_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +76,12 @@ def _entries() -> dict[str, dict[str, str]]:
     import tomllib
 
     return tomllib.loads((importlib.resources.files(__package__) / "diagnostics.toml").read_text("utf-8"))
+
+
+def refusal(where: object, entry: str, **words: object) -> UserError:
+    """The error of a file, option or place that can't be used, in the words of diagnostics.toml."""
+    said = _entries().get(entry.partition("/")[0], {}) | _entries()[entry]
+    return UserError(f"{where}: {said['problem'].format_map(words)} {said['fix'].format_map(words)}".strip())
 
 
 @dataclass

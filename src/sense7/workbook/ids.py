@@ -46,6 +46,16 @@ CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)
 """Numbers that survey programs write for a missing answer."""
 
 
+def cell_name(column: int, row: int) -> str:
+    """Name of a cell, column counted from 0, row from 1: AB10 is the cell of column 27, row 10."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return f"{letters}{row}"
+
+
 def is_blank(cell) -> bool:
     """Whether a cell holds nothing, or nothing but space."""
     return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))

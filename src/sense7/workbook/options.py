@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sense7.errors import UserError
-from sense7.files import parse_yaml, reading, write_whole
+from sense7.files import one_line, parse_yaml, reading, write_whole
 from sense7.taxonomy import CORE_COLUMNS, normalise_name, normalise_word
+from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_number, as_text, is_blank
 from sense7.workbook.xlsx import Sheet
 
@@ -57,10 +57,7 @@ def parse_interval(text: object, where: str) -> Interval:
         return text
     match = _INTERVAL.fullmatch(str(text))
     if not match or float(match[1]) == float(match[2]):
-        raise UserError(
-            f"{where}: {str(text)[:40]!r} does not name a scale. Write its two ends: 1-7, 0-100, -3..3, or 5-1 where "
-            "the larger number means less."
-        )
+        raise refusal(where, "no-scale", text=str(text)[:40])
     return Interval(float(match[1]), float(match[2]))
 
 
@@ -148,14 +145,14 @@ class ReadingOptions:
         content, parts = _yaml(beside), {}
         keys = ("scales", "words", "allow_unreadable", "missing")
         if unknown := sorted(set(map(str, content)) - set(keys)):
-            raise UserError(f"{beside}: unknown entry {unknown[0]!r}. Use {', '.join(keys)}.")
+            raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(keys))
         allowed = content.get("allow_unreadable", False)
         if not isinstance(allowed, bool):
-            raise UserError(f"{beside}: allow_unreadable is {allowed!r:.40}. Write true or false.")
+            raise refusal(beside, "no-truth-value", name="allow_unreadable", value=allowed)
         for name in ("scales", "words", "missing"):
             parts[name] = content.get(name) or {}
             if not isinstance(parts[name], Mapping):
-                raise UserError(f"{beside}: {name} holds no mapping. Write one entry per line, NAME: VALUE.")
+                raise refusal(beside, "no-mapping/entry", name=name)
         return cls.of(parts["scales"], parts["words"], allowed, parts["missing"])
 
     @staticmethod
@@ -266,13 +263,10 @@ def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | No
         read[name] = {}
         for word, number in entry.items():
             if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
-                raise UserError(f"{where}: {word!r:.40} is not read as a word. Put it in quotes.")
+                raise refusal(where, "no-word", word=word)
             declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
             if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
-                raise UserError(
-                    f"{where}: {word!s:.40}: {number!r:.40} is no number. Write the number on the scale that the word "
-                    f"stands for, or {_ABSTENTION} for an answer that declines to rate."
-                )
+                raise refusal(where, "no-number-of-word", word=word, number=number)
             read[name][normalise_word(word)] = None if declines else float(number)
     return read
 
@@ -282,10 +276,7 @@ def _column(name: object, where: str) -> str:
     known = {normalise_name(official): official for official in scale_columns()} | {ALL_COLUMNS: ALL_COLUMNS}
     official = known.get(normalise_name(str(name)))
     if official is None:
-        raise UserError(
-            f"{where}: {str(name)[:60]!r} is not a column with a scale. Use {ALL_COLUMNS} (all columns of five levels) "
-            f"or one of {', '.join(scale_columns())}."
-        )
+        raise refusal(where, "no-scale-column", name=str(name)[:60], columns=", ".join(scale_columns()))
     return official
 
 
@@ -295,7 +286,7 @@ def _yaml(path: Path) -> Mapping:
     try:
         entries = parse_yaml(content.decode("utf-8"))
     except (ValueError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: can't be read as YAML in UTF-8 ({' '.join(str(error).split())}).") from None
+        raise refusal(path, "no-yaml", error=one_line(error)) from None
     if not isinstance(entries, Mapping):
-        raise UserError(f"{path}: holds no mapping. Write one entry per line, NAME: VALUE.")
+        raise refusal(path, "no-mapping")
     return entries

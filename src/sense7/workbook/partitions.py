@@ -18,7 +18,7 @@ from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
 from sense7.terminal import count_of
-from sense7.workbook.diagnostics import Diagnostics
+from sense7.workbook.diagnostics import Diagnostics, refusal
 from sense7.workbook.ids import as_text
 from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
 from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
@@ -34,9 +34,9 @@ def partition_folders(folder: str | Path) -> list[Path]:
     try:
         folders = sorted(path for path in folder.iterdir() if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
     except OSError as error:
-        raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        raise refusal(folder, "unreadable-folder", error=reason(error)) from None
     if not folders:
-        raise UserError(f"{folder}: holds no part (part=0000, ..). Make them: sense7 partition WORKBOOK {folder}")
+        raise refusal(folder, "no-part", folder=folder)
     return folders
 
 
@@ -49,9 +49,7 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
     folder = Path(folder).expanduser().absolute()
     people = study.conversations["participant"].unique()
     if not 1 <= parts <= len(people):
-        raise UserError(
-            f"{count_of(parts, 'part')}: give a number from 1 to {len(people)}, the number of participants."
-        )
+        raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
     write = {"parquet": _write_parquet, "csv": _write_csv}[form]
     # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
     conversations = study.conversations
@@ -63,7 +61,7 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
         part_of[participant] = last
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UserError(f"{folder}: is there already. Remove it, or give another place.")
+            raise refusal(folder, "folder-in-use")
         with scratch_folder(folder.parent) as scratch:
             making = scratch / folder.name
             for number in range(parts):
@@ -122,10 +120,8 @@ def _write_csv(sheet: Sheet, path: Path) -> None:
             texts = ["" if cell is None else as_text(cell) for cell in row]
             for column, cell, text in zip(sheet.header, row, texts, strict=True):
                 if isinstance(cell, str) and as_text(as_typed(text)) != cell:
-                    raise UserError(
-                        f"sheet {sheet.name}, column {column}, row {number} of a part: a CSV file can't tell the text "
-                        f"{cell!r} from a number. Write parquet: --format parquet"
-                    )
+                    place = f"sheet {sheet.name}, column {column}, row {number} of a part"
+                    raise refusal(place, "text-like-number", text=cell)
             table.writerow(texts)
 
 
@@ -134,10 +130,7 @@ def _write_parquet(sheet: Sheet, path: Path) -> None:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise UserError(
-            "parquet files are written by pyarrow, which is not installed. "
-            "Run: python -m pip install pyarrow; or write CSV: --format csv"
-        ) from None
+        raise refusal(path, "no-pyarrow/writing") from None
     columns = {}
     try:
         for position, name in enumerate(sheet.header):
@@ -147,4 +140,4 @@ def _write_parquet(sheet: Sheet, path: Path) -> None:
             columns[name] = pyarrow.array(cells)
         parquet.write_table(pyarrow.table(columns), path)
     except (pyarrow.ArrowException, UnicodeError) as error:
-        raise UserError(f"sheet {sheet.name}: can't be kept in a parquet file ({one_line(error)}).") from None
+        raise refusal(f"sheet {sheet.name}", "not-for-parquet", error=one_line(error)) from None

@@ -17,17 +17,17 @@ import numpy as np
 
 from sense7 import taxonomy
 from sense7.arguments import wrong_kind
-from sense7.errors import UserError
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
 from sense7.terminal import count_of
-from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError
+from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
 from sense7.workbook.ids import (
     as_name,
     as_names,
     as_number,
     as_shown,
     as_texts,
+    cell_name,
     codes_among,
     has_decimal_comma,
     is_blank,
@@ -40,7 +40,7 @@ from sense7.workbook.ids import (
 from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
 from sense7.workbook.scales import is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
-from sense7.workbook.xlsx import Sheet, cell_name, read_sheets
+from sense7.workbook.xlsx import Sheet, read_sheets
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
@@ -109,6 +109,13 @@ def read_workbook(path: str | Path, **options) -> Study:
     return parse_workbook(path, **options).study()
 
 
+def parse_sheets(
+    sheets: dict[str, Sheet], *, path: str | Path = "workbook", name: str = "workbook", **options
+) -> Study:
+    """Give meaning to sheets that are read already; options as for :func:`parse_workbook`."""
+    return parse_workbook(path, name=name, sheets=sheets, **options).study()
+
+
 def parse_workbook(
     path: str | Path,
     *,
@@ -117,6 +124,7 @@ def parse_workbook(
     name: str | None = None,
     part: bool = False,
     options: ReadingOptions | None = None,
+    sheets: dict[str, Sheet] | None = None,
 ) -> ParsedWorkbook:
     """Read a workbook without making data frames of it.
 
@@ -135,6 +143,8 @@ def parse_workbook(
     options : ReadingOptions, optional
         Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
         the workbook declares scales, too; what is given here comes first.
+    sheets : mapping, optional
+        The sheets, where they are read already.
 
     Raises
     ------
@@ -147,37 +157,18 @@ def parse_workbook(
     on = gc.isenabled()
     gc.disable()
     try:
-        sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
-        options = ReadingOptions.beside(Path(path)) if options is None else options
-        return _parsed(sheets, path, strict, prompted_condition, name or Path(path).stem, part, options)
+        if sheets is None:
+            sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
+            options = ReadingOptions.beside(Path(path)) if options is None else options
+        return _parsed(
+            sheets, path, strict, prompted_condition, name or Path(path).stem, part, options or ReadingOptions()
+        )
     finally:
         if on:
             gc.enable()
 
 
-def parse_sheets(
-    sheets: dict[str, Sheet],
-    *,
-    path: str | Path = "workbook",
-    strict: bool = False,
-    prompted_condition: str | None = None,
-    name: str = "workbook",
-    part: bool = False,
-    options: ReadingOptions | None = None,
-) -> Study:
-    """Give meaning to sheets that are read already; see :func:`parse_workbook`."""
-    return _parsed(sheets, path, strict, prompted_condition, name, part, options or ReadingOptions()).study()
-
-
-def _parsed(
-    sheets: dict[str, Sheet],
-    path: str | Path,
-    strict: bool,
-    prompted_condition: str | None,
-    name: str,
-    part: bool,
-    options: ReadingOptions,
-) -> ParsedWorkbook:
+def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> ParsedWorkbook:
     diagnostics = Diagnostics()
     options = with_scales_sheet(sheets, options, path)
     located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
@@ -205,10 +196,7 @@ def _parsed(
     people, people_sheet = read_participants(sheets, tables, conversations, diagnostics, options, explained=explained)
     named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
     if unknown := [name for name in options.missing if normalise_name(name) not in named]:
-        raise UserError(
-            f"{path}: missing answers were declared of {unknown[0]!r}, which is no column of answers and none of "
-            f"the participants' sheet. Use {ALL_COLUMNS} (all of them) or the name of one."
-        )
+        raise refusal(path, "no-missing-column", name=unknown[0])
     errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
     if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
         raise WorkbookError(path, diagnostics, strict)
@@ -242,10 +230,8 @@ def find_prompted(
     conditions = sorted({name for name in conversations["condition"] if isinstance(name, str)})
     if chosen:
         if (name := as_name(chosen)) not in conditions:
-            raise UserError(
-                f"{path}: there is no condition {chosen!r}. Conditions in the file: "
-                f"{', '.join(map(repr, conditions)) or 'none'}. Give one of them as the prompted condition."
-            )
+            known = ", ".join(map(repr, conditions)) or "none"
+            raise refusal(path, "unknown-condition", name=chosen, conditions=known)
         return name, "given"
 
     def score(condition: str) -> int:
@@ -259,9 +245,8 @@ def find_prompted(
             return 2
         return int(any("prompt" in word for word in words))
 
-    scores = {name: score(name) for name in conditions}
-    best = max(scores.values(), default=0)
-    named = [name for name in conditions if scores[name] == best]
+    best = max(map(score, conditions), default=0)
+    named = [name for name in conditions if score(name) == best]
     if best == 0:
         return None, "no condition's name speaks of empathy or of a prompt"
     if len(named) > 1:

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from sense7.errors import UserError
 from sense7.files import one_line, reading, reason
 from sense7.terminal import count_of
+from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
 from sense7.workbook.xlsx import Sheet
 
@@ -43,15 +43,12 @@ def table_files(folder: str | Path) -> list[Path]:
             path for path in folder.iterdir() if path.suffix.casefold() in ENDINGS and not path.name.startswith(".")
         )
     except OSError as error:
-        raise UserError(f"{folder}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        raise refusal(folder, "unreadable-folder", error=reason(error)) from None
     if not files:
-        raise UserError(
-            f"{folder}: this is a folder without a table. Expected Tasks.csv and Messages.csv (or .parquet); "
-            "for a workbook, give the path of its .xlsx file."
-        )
+        raise refusal(folder, "no-table")
     for path in files:
         if (other := seen.setdefault(path.stem.casefold(), path)) is not path:
-            raise UserError(f"{folder}: {other.name} and {path.name} hold the same table. Keep one of them.")
+            raise refusal(folder, "table-twice", first=other.name, second=path.name)
     return files
 
 
@@ -89,15 +86,9 @@ def read_text(path: Path) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{path}: line {line}, byte {error.start + 1}: not UTF-8. Save it again as CSV in UTF-8 "
-            '(in a spreadsheet program: "CSV UTF-8").'
-        ) from None
+        raise refusal(path, "text-not-utf-8", line=line, byte=error.start + 1) from None
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise UserError(
-            f"{path}: line {line}: a zero byte, so this is no text in UTF-8. Save it again as CSV in UTF-8."
-        )
+        raise refusal(path, "zero-byte", line=text.count("\n", 0, text.index("\0")) + 1)
     return text
 
 
@@ -133,19 +124,14 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
             header = _without_blank_end(next(table, []))
             for number, cells in enumerate(table, 2):
                 if len(filled := _without_blank_end(cells)) > len(header):
-                    raise UserError(
-                        f"{path}: row {number} has {count_of(len(filled), 'cell')}, row 1 names "
-                        f"{count_of(len(header), 'column')}. "
-                        "Put texts that hold the separator or a line break into double quotes."
-                    )
+                    counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
+                    raise refusal(path, "too-many-fields", row=number, **counts)
                 rows.append([typed[cell] for cell in filled] + [None] * (len(header) - len(filled)))
         except csv.Error as error:
-            raise UserError(
-                f"{path}: row {len(rows) + 2}, which ends at or before line {table.line_num + bool(said)}: no CSV "
-                f'({one_line(error)}). Close every double quote, and write one inside a text twice: "".'
-            ) from None
+            line = table.line_num + bool(said)
+            raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
     if not header:
-        raise UserError(f"{path}: row 1 names no column. Write the columns' names there, or remove the file.")
+        raise refusal(path, "no-names")
     return header, rows
 
 
@@ -192,10 +178,7 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise UserError(
-            f"{path}: parquet files are read by pyarrow, which is not installed. "
-            "Run: python -m pip install pyarrow; or save the table as CSV."
-        ) from None
+        raise refusal(path, "no-pyarrow") from None
     rows: list[list] = []
     shared: dict[str, str] = {}
 
@@ -214,10 +197,7 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
                     return None
                 # An id beyond the precision of cells would come to equal its neighbour.
                 return str(cell) if isinstance(cell, int) and int(number) != cell else number
-        raise UserError(
-            f"{path}: column {name}, row {row}: a value of type {type(cell).__name__}. "
-            "Write text, numbers, truth values or dates."
-        )
+        raise refusal(path, "type-of-cell", column=name, row=row, type=type(cell).__name__)
 
     with reading(path) as stream:
         try:
@@ -232,5 +212,5 @@ def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
                 ]
                 rows += map(list, zip(*columns, strict=True))
         except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise UserError(f"{path}: no parquet file that can be read ({one_line(error)}). Write it again.") from None
+            raise refusal(path, "no-parquet", error=one_line(error)) from None
     return list(names.values()), rows

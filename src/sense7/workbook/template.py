@@ -1,12 +1,10 @@
 """An empty workbook of the official format to fill in: columns explained, answers to choose from."""
 
-import datetime
-import io
 from pathlib import Path
 
-from sense7.errors import UserError
-from sense7.files import not_written, replacing
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
+from sense7.workbook.diagnostics import refusal
+from sense7.workbook.xlsx import new_workbook
 
 PARTICIPANT_COLUMNS = {
     "PID": "The participant, spelt as in the sheet Tasks; one row each. Needed.",
@@ -59,54 +57,39 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     """
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
-        raise UserError(f"{path}: a template is an .xlsx file. Give a name that ends in .xlsx.")
+        raise refusal(path, "template-ending")
     if path.is_dir():
-        raise UserError(f"{path}: this is a folder. Give the name of a file.")
+        raise refusal(path, "template-folder")
     if path.exists() and not replace:
-        raise UserError(f"{path}: is there already. Give another name, or --force to write over it.")
-    try:
-        with replacing(path) as part:
-            _write(part)
-    except Exception as error:
-        # FileCreateError is XlsxWriter's name for an OSError.
-        if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
-            raise
-        raise UserError(not_written(path, error)) from None
+        raise refusal(path, "template-there")
+    with new_workbook(path) as book:
+        bold = book.add_format({"bold": True, "bottom": 1})
+        notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
+        for sheet, meanings in (notes | {"Participants": PARTICIPANT_COLUMNS}).items():
+            page = book.add_worksheet(sheet)
+            for position, (name, note) in enumerate(meanings.items()):
+                page.write_string(0, position, name, bold)
+                page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
+                page.set_column(position, position, max(12, len(name) + 2))
+            for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
+                scale, choices = column.scale, ["user", "assistant", "error"]
+                if scale is not None:
+                    choices = [words[0].capitalize() for words in scale.vocabularies[0]]
+                    choices += ["Unknown"] if scale is TURN_RATING else []
+                elif column.name != "role":
+                    continue
+                validation = {
+                    "validate": "list",
+                    "source": choices,
+                    # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
+                    "error_type": "warning" if scale else "stop",
+                    "error_title": "Not on the list",
+                    "error_message": f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
+                    if scale
+                    else f"Write exactly one of: {', '.join(choices)}.",
+                }
+                page.data_validation(
+                    1, position, 20_000, position, validation
+                )  # further rows can be filled all the same
+            page.freeze_panes(1, 0)
     return path
-
-
-def _write(part: Path) -> None:
-    import xlsxwriter
-
-    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
-    book = xlsxwriter.Workbook(made)
-    book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date
-    bold = book.add_format({"bold": True, "bottom": 1})
-    notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
-    for sheet, meanings in (notes | {"Participants": PARTICIPANT_COLUMNS}).items():
-        page = book.add_worksheet(sheet)
-        for position, (name, note) in enumerate(meanings.items()):
-            page.write_string(0, position, name, bold)
-            page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
-            page.set_column(position, position, max(12, len(name) + 2))
-        for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
-            scale, choices = column.scale, ["user", "assistant", "error"]
-            if scale is not None:
-                choices = [words[0].capitalize() for words in scale.vocabularies[0]]
-                choices += ["Unknown"] if scale is TURN_RATING else []
-            elif column.name != "role":
-                continue
-            validation = {
-                "validate": "list",
-                "source": choices,
-                # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
-                "error_type": "warning" if scale else "stop",
-                "error_title": "Not on the list",
-                "error_message": f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
-                if scale
-                else f"Write exactly one of: {', '.join(choices)}.",
-            }
-            page.data_validation(1, position, 20_000, position, validation)  # further rows can be filled all the same
-        page.freeze_panes(1, 0)
-    book.close()
-    part.write_bytes(made.getvalue())

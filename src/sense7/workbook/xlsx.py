@@ -6,6 +6,7 @@ the memory does not suffice; so every package is looked at before, and a sheet t
 XlsxWriter writes, typed cell by cell. What is written is read back equal; what can't be is refused.
 """
 
+import contextlib
 import datetime
 import io
 import math
@@ -13,7 +14,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -22,6 +23,8 @@ from xml.parsers import expat
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
+from sense7.workbook.diagnostics import refusal
+from sense7.workbook.ids import cell_name
 
 LONGEST_TEXT = 32_767
 """Characters (UTF-16 units, so most emoji count twice) that a cell of an .xlsx file may hold."""
@@ -33,18 +36,15 @@ MOST_CELLS = 26 * 999_999
 LARGEST, DENSEST, ALWAYS_SMALL = 512 * 2**20, 100, 16 * 2**20
 """Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much."""
 
-SAVE_AGAIN = "ave it again from a spreadsheet program."
 # Signs of what calamine does not tell. Compiled, since b"<f" in xml takes more than twice as long.
 _SIGNS = [
-    re.compile(sign)
-    for sign in (
-        rb"=[\"']e[\"']",  # an error
-        rb"<f[\s/>]",
-        rb":f[\s/>]",  # formulas
-        rb"row\s[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)",
-        rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
-        rb":c[\s/>]",
-    )
+    rb"=[\"']e[\"']",  # an error
+    rb"<f[\s/>]",
+    rb":f[\s/>]",  # formulas
+    rb"row\s[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)",
+    rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
+    rb":c[\s/>]",
+    rb"v>\s*\d{16}",  # a long number, such as an id
 ]
 
 
@@ -85,48 +85,29 @@ class Marks(NamedTuple):
     hidden: list[int]
 
 
-def cell_name(column: int, row: int) -> str:
-    """Name of a cell, column counted from 0, row from 1: AB10 is the cell of column 27, row 10."""
-    letters = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
-    return f"{letters}{row}"
-
-
 # --- a look into the package ---
 
 
-def examine(path: Path, closely: bool = False) -> dict[str, Marks]:
-    """Sheet -> its marks, of every sheet if ``closely``; what can't be read within reason is refused."""
-    part = "the list of parts"
+def examine(path: Path) -> dict[str, Marks]:
+    """Sheet -> its marks, of the sheets that show a sign of any; what can't be read within reason is refused."""
+    part, names, targets, percent = "the list of parts", {}, {}, []
+    marks: dict[str, Marks] = {}
     try:
         with zipfile.ZipFile(path) as package:
-            known = {info.filename.casefold(): info for info in package.infolist()}
-            book = next((name for name in known if name.endswith("workbook.xml")), None)
-            packed, unpacked = path.stat().st_size, sum(info.file_size for info in package.infolist())
-            if "_rels/.rels" not in known or book is None:
-                raise UserError(
-                    f"{path}: not a workbook that can be read (a zip archive, but none of an .xlsx workbook). "
-                    "Expected an .xlsx file; open it in a spreadsheet program and save it again as .xlsx."
-                )
-            if any(info.flag_bits & 1 for info in known.values()):
-                raise UserError(
-                    f"{path}: the archive is protected by a password. Save a copy without one and use that."
-                )
-            if len(known) < len(package.infolist()):
-                raise UserError(f"{path}: damaged: a part is in the archive twice. S{SAVE_AGAIN}")
+            parts = package.infolist()
+            known = {info.filename.casefold(): info for info in parts}
+            book = next((name for name in known if name.endswith("workbook.xml")), "")
+            packed, unpacked = path.stat().st_size, sum(info.file_size for info in parts)
+            if not book or "_rels/.rels" not in known:
+                raise refusal(path, "no-workbook/zip")
+            if any(info.flag_bits & 1 for info in parts):
+                raise refusal(path, "protected/zip")
+            if len(known) < len(parts):
+                raise refusal(path, "part-twice")
             if unpacked > LARGEST:
-                raise UserError(
-                    f"{path}: unpacks to {unpacked / 2**20:,.0f} MB, more than a workbook of conversations can be "
-                    f"({LARGEST // 2**20} MB). Check where it comes from, or s{SAVE_AGAIN}"
-                )
+                raise refusal(path, "bomb/large", megabytes=unpacked / 2**20, limit=LARGEST // 2**20)
             if unpacked > max(ALWAYS_SMALL, DENSEST * packed):
-                raise UserError(
-                    f"{path}: unpacks to {unpacked / packed:,.0f} times its size, as no workbook of conversations "
-                    f"does. Check where it comes from, or s{SAVE_AGAIN}"
-                )
+                raise refusal(path, "bomb/dense", times=unpacked / packed)
 
             def content(name: str) -> bytes:
                 """Content of a part; no more of it is unpacked than the list of parts says that there is."""
@@ -137,38 +118,53 @@ def examine(path: Path, closely: bool = False) -> dict[str, Marks]:
                 with package.open(info) as stream:
                     xml = stream.read(info.file_size + 1)
                 if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
-                    raise UserError(
-                        f"{path}: {info.filename} is not in UTF-8. Open it in a spreadsheet program and save it again "
-                        "as .xlsx."
-                    )
+                    raise refusal(path, "not-utf-8", part=info.filename)
                 if b"<!DOCTYPE" in xml[:4096]:
-                    raise UserError(
-                        f"{path}: {info.filename} has a document type, as no workbook does. Check where it comes from, "
-                        f"or s{SAVE_AGAIN}"
-                    )
+                    raise refusal(path, "document-type", part=info.filename)
                 return xml
 
-            names, calculated = _sheet_names(path, book, known, content)
-            percentages = _percentage_styles(
-                path, next((name for name in known if name.endswith("styles.xml")), ""), content
-            )
-            signs = _SIGNS + [re.compile(rb"\ss\s*=\s*[\"'](?:%s)[\"']" % b"|".join(percentages))] * bool(percentages)
-            marks = {}
+            def tags(name: str) -> list[tuple[str, dict]]:
+                found: list[tuple[str, dict]] = []
+                if name in known:
+                    _parse(path, name, content(name), lambda tag, attributes: found.append((tag, attributes)))
+                return found
+
+            folder, calculated = book.removesuffix("workbook.xml"), True
+            for tag, attributes in tags(f"{folder}_rels/workbook.xml.rels"):
+                if tag == "Relationship":
+                    targets[attributes.get("Id", "")] = attributes.get("Target", "")
+            for tag, attributes in tags(book):
+                if tag == "calcPr":
+                    calculated = attributes.get("fullCalcOnLoad") not in {"1", "true"}
+                elif tag == "sheet":
+                    target = targets.get(next((of for key, of in attributes.items() if key.endswith(":id")), ""), "")
+                    inside = target.removeprefix("/") if target.startswith(("/", folder or "/")) else folder + target
+                    name, place = attributes.get("name", ""), inside.casefold()
+                    if place in names and place in known:  # thousands of names could stand for one large sheet
+                        raise refusal(path, "one-part", first=names[place], second=name, part=inside)
+                    names[place] = name
+            # Numbers of the cell styles that show a number as a percentage; formats 9 and 10 do, without being named.
+            formats, styles, of_cells = {"9", "10"}, [], False
+            for tag, attributes in tags(next((name for name in known if name.endswith("styles.xml")), "")):
+                if tag == "numFmt" and "%" in attributes.get("formatCode", ""):
+                    formats.add(attributes.get("numFmtId"))
+                elif tag == "xf" and of_cells:
+                    styles.append(attributes.get("numFmtId"))
+                elif tag in {"cellStyleXfs", "cellXfs", "cellStyles", "dxfs"}:
+                    of_cells = tag == "cellXfs"
+            percent = [str(number) for number, one in enumerate(styles) if one in formats]
+            signs = _SIGNS + [rb"\ss\s*=\s*[\"'](?:%s)[\"']" % "|".join(percent).encode()] * bool(percent)
             for key, info in known.items():
                 part = info.filename
                 xml = content(key)
-                if b"sheetData" in xml:
+                # What has none of the signs, and is no larger than a sheet can be, needs no closer look.
+                large = len(xml) >= MOST_CELLS * len('<c r="A1"/>')
+                if b"sheetData" in xml and (large or any(re.search(sign, xml) for sign in signs)):
                     name = names.get(key, part)
-                    # What has none of the signs, and is no larger than a sheet can be, needs no closer look.
-                    if (
-                        closely
-                        or len(xml) >= MOST_CELLS * len('<c r="A1"/>')
-                        or any(sign.search(xml) for sign in signs)
-                    ):
-                        marks[name] = _look(path, name, xml, percentages, calculated)
-            return marks
+                    marks[name] = _look(path, name, xml, percent, calculated)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
-        raise UserError(f"{path}: damaged: {part} can't be unpacked ({error}). Fetch or save it again.") from None
+        raise refusal(path, "damaged/zip", part=part, error=error) from None
+    return marks
 
 
 def _parse(path: Path, name: str, xml: bytes, start: Callable, end: Callable | None = None, text=None) -> None:
@@ -177,72 +173,23 @@ def _parse(path: Path, name: str, xml: bytes, start: Callable, end: Callable | N
     parser.buffer_text = True
     parser.StartElementHandler = lambda tag, attributes: start(tag.rpartition(":")[2], attributes)
     if end:
-        parser.EndElementHandler = lambda tag: end(tag.rpartition(":")[2])
-        parser.CharacterDataHandler = text
+        parser.EndElementHandler, parser.CharacterDataHandler = lambda tag: end(tag.rpartition(":")[2]), text
 
     def refuse(*_):
-        raise UserError(f"{path}: {name} has a document type, as no workbook does. S{SAVE_AGAIN}")
+        raise refusal(path, "document-type", part=name)
 
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(xml, True)
     except expat.ExpatError as error:
-        raise UserError(f"{path}: {name}: damaged: {one_line(error)}. S{SAVE_AGAIN}") from None
+        raise refusal(path, "damaged/xml", part=name, error=one_line(error)) from None
 
 
-def _sheet_names(path: Path, book: str, known: Mapping, content: Callable) -> tuple[dict[str, str], bool]:
-    """Part in lower case -> name of its sheet; and whether the workbook says that its formulas are calculated."""
-    folder = book.removesuffix("workbook.xml")
-    targets, names, calculated = {}, {}, True
-
-    def relation(tag: str, attributes: dict) -> None:
-        if tag == "Relationship":
-            targets[attributes.get("Id", "")] = attributes.get("Target", "")
-
-    def entry(tag: str, attributes: dict) -> None:
-        nonlocal calculated
-        if tag == "calcPr":
-            calculated = attributes.get("fullCalcOnLoad") not in {"1", "true"}
-        if tag == "sheet":
-            target = targets.get(next((value for key, value in attributes.items() if key.endswith(":id")), ""), "")
-            target = target.removeprefix("/") if target.startswith(("/", folder or "/")) else f"{folder}{target}"
-            name, part = attributes.get("name", ""), target.casefold()
-            if part in names and part in known:  # thousands of names could stand for one large sheet
-                raise UserError(
-                    f"{path}: the sheets {names[part]} and {name} are one and the same part ({target}). S{SAVE_AGAIN}"
-                )
-            names[part] = name
-
-    for part, handler in ((f"{folder}_rels/workbook.xml.rels", relation), (book, entry)):
-        if part in known:
-            _parse(path, part, content(part), handler)
-    return names, calculated
-
-
-def _percentage_styles(path: Path, part: str, content: Callable) -> list[bytes]:
-    """Numbers of the cell styles that show a number as a percentage; formats 9 and 10 do, without being named."""
-    formats, styles, inside = {"9", "10"}, [], False
-
-    def start(tag: str, attributes: dict) -> None:
-        nonlocal inside
-        if tag == "numFmt" and "%" in attributes.get("formatCode", ""):
-            formats.add(attributes.get("numFmtId"))
-        if tag in {"cellStyleXfs", "cellXfs", "cellStyles", "dxfs"}:
-            inside = tag == "cellXfs"
-        elif tag == "xf" and inside:
-            styles.append(attributes.get("numFmtId"))
-
-    if xml := content(part):
-        _parse(path, part, xml, start)
-    return [b"%d" % number for number, one in enumerate(styles) if one in formats]
-
-
-def _look(path: Path, name: str, xml: bytes, percentages: list[bytes], calculated: bool) -> Marks:
+def _look(path: Path, name: str, xml: bytes, percent: list[str], calculated: bool) -> Marks:
     """Marks of a sheet, cell by cell; one that reaches too far is refused. A cell without a place follows the last."""
     marks = Marks([], [], [], [], [])
     row = width = height = cells = 0
     column, cell, formula, value = -1, {}, False, None
-    shown_in_percent = {style.decode() for style in percentages}
     blank = re.compile(r"\s*" if calculated else r"\s*(?:0(?:\.0*)?)?\s*")
 
     def start(tag: str, attributes: dict) -> None:
@@ -253,16 +200,12 @@ def _look(path: Path, name: str, xml: bytes, percentages: list[bytes], calculate
                 marks.hidden.append(row)
         elif tag == "c":
             cell, formula, value, column, cells = attributes, False, None, column + 1, cells + 1
-            if place := re.fullmatch(r"([A-Za-z]{1,9})(\d{1,9})", attributes.get("r", "")):
-                row, column = int(place[2]), 0
-                for letter in place[1].upper():
-                    column = column * 26 + ord(letter) - 64
-                column -= 1
             if cells > MOST_CELLS:
-                raise UserError(
-                    f"{path}: sheet {name} has more than {MOST_CELLS:,} cells, most of them blank. "
-                    "Delete the rows below the data and save it again."
-                )
+                raise refusal(path, "too-many-cells", sheet=name, limit=MOST_CELLS)
+            if place := re.fullmatch(r"([A-Za-z]{1,9})(\d{1,9})", attributes.get("r", "")):
+                row, column = int(place[2]), -1
+                for letter in place[1].upper():
+                    column = (column + 1) * 26 + ord(letter) - 65
         elif tag == "f":
             formula = True
         elif tag in {"v", "is"}:
@@ -277,19 +220,16 @@ def _look(path: Path, name: str, xml: bytes, percentages: list[bytes], calculate
         nonlocal height, width, value
         if tag != "c":
             return
-        kind = cell.get("t", "n")
         if value is not None or formula:
             height, width = max(height, row), max(width, column + 1)
             if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
-                raise UserError(
-                    f"{path}: sheet {name} reaches to row {height:,} and column {width:,}, which is more than can be "
-                    "read at once. Delete the stray cells far below or beside the data and save it again."
-                )
+                raise refusal(path, "too-far", sheet=name, row=height, column=width)
+        kind = cell.get("t", "n")
         if kind == "e":
             marks.errors.append((column, row))
         if formula and kind != "str" and blank.fullmatch(value or ""):
             marks.formulas.append((column, row))
-        if cell.get("s") in shown_in_percent:
+        if cell.get("s") in percent:
             marks.percentages.append((column, row))
         if kind == "n" and re.fullmatch(r"\s*\d{16,}\s*", value or ""):
             marks.digits.append((column, row, value.strip()))
@@ -309,52 +249,38 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     path = Path(path)
     with reading(path) as stream:
         start = stream.read(200)
-    tables = " Of CSV files, give the folder that holds Tasks.csv and Messages.csv."
     if not start:
-        raise UserError(f"{path}: the file is empty. Fetch or save it again.")
+        raise refusal(path, "empty-file")
     if start.startswith(b"version https://git-lfs"):
-        raise UserError(f"{path}: this is a Git LFS pointer, not the workbook itself. Download the file it stands for.")
+        raise refusal(path, "lfs-pointer")
     if start.startswith(b"\xd0\xcf\x11\xe0"):  # Office before .xlsx, and all that it protects
-        raise UserError(
-            f"{path}: the workbook is protected by a password, or of a format before .xlsx, and neither can be read. "
-            "Save a copy as .xlsx without a password and use that."
-        )
+        raise refusal(path, "protected")
     if not zipfile.is_zipfile(path):
-        if path.suffix.casefold() == ".xlsx":
-            raise UserError(f"{path}: not an .xlsx file, or cut short (it is no zip archive). Fetch or save it again.")
-        raise UserError(
-            f"{path}: not a workbook that can be read. Expected an .xlsx file; open it in a spreadsheet program and "
-            f"save it again as .xlsx.{tables if path.suffix.casefold() == '.csv' else ''}"
-        )
-    marks, where, sheets = examine(path), "", {}
+        kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
+        raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
+    marks, where, sheets = examine(path), path, {}
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         counts = Counter(map(str.casefold, book.sheet_names))
         if twice := [name for name in book.sheet_names if counts[name.casefold()] > 1]:
-            raise UserError(f"{path}: several sheets are called {twice[0]}. Rename or remove all but one.")
+            raise refusal(path, "sheet-twice", sheet=twice[0])
         for metadata in book.sheets_metadata:
             name = metadata.name
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
-            where = f"sheet {name}: "
+            where = f"{path}: sheet {name}"
             source = book.get_sheet_by_name(name)
-            table = source.to_python(skip_empty_area=False)
-            header = [
-                str(int(c)) if isinstance(c, float) and c.is_integer() else str(c) for c in table[:1] and table[0]
-            ]
-            rows = [[None if cell == "" else cell for cell in row] for row in table[1:]]
-            ids = [column for column, title in enumerate(header) if "id" in title.casefold()]
-            inexact = any(type(row[c]) is float and row[c] > 2.0**53 for row in rows for c in ids)
-            if inexact and name not in marks:
-                marks = examine(path, closely=True)
+            names, *table = source.to_python(skip_empty_area=False) or [[]]
+            header = [str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell) for cell in names]
+            rows = [[None if cell == "" else cell for cell in row] for row in table]
             own = marks.get(name, Marks([], [], [], [], []))
             changes = [(*place, Percent) for place in own.percentages]
             changes += [(*place, lambda _: None) for place in own.formulas]
-            if inexact:  # a number that comes to equal its neighbor stays what it is in the file, as a text
-                changes += [
-                    (*place, lambda number, digits=digits: number if int(number) == int(digits) else digits)
-                    for *place, digits in own.digits
-                ]
+            changes += [  # an id that comes to equal its neighbor stays what it is in the file, as a text
+                (column, row, lambda number, digits=digits: number if int(number) == int(digits) else digits)
+                for column, row, digits in own.digits
+                if "id" in header[column].casefold()
+            ]
             for column, row, change in changes:
                 if 0 <= row - 2 < len(rows) and column < len(rows[row - 2]) and type(rows[row - 2][column]) is float:
                     rows[row - 2][column] = change(rows[row - 2][column])
@@ -378,10 +304,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
         panicked = type(error).__name__ == "PanicException"
         if not panicked and not isinstance(error, (python_calamine.CalamineError, OSError, ValueError)):
             raise
-        raise UserError(
-            f"{path}: {where}not a workbook that can be read ({one_line(error)}). "
-            "Expected an .xlsx file; open it in a spreadsheet program and save it again as .xlsx."
-        ) from None
+        raise refusal(where, "no-workbook/library", error=one_line(error)) from None
     return sheets
 
 
@@ -409,6 +332,13 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
     Texts stay texts, numbers keep every digit, NaN is blank. What the format can't hold without loss is refused by its
     cell. Two kinds come back as what the format makes of them: an int as a float, a moment at midnight as a date.
     """
+    from xlsxwriter.worksheet import Worksheet
+
+    class ExactWorksheet(Worksheet):
+        """A worksheet that escapes texts so that each comes back as it was."""
+
+        _escape_control_characters = staticmethod(_escape)
+
     path, seen = Path(path), set()
     ordered = list(sheets.values() if isinstance(sheets, Mapping) else sheets)
     for sheet in ordered:
@@ -422,21 +352,57 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
         if problem:
             raise UserError(f"{path}: sheet {name!r}: {problem}. Nothing was written.")
         seen.add(name.casefold())
-    if not any(sheet.visible for sheet in ordered):
-        raise UserError(f"{path}: a workbook needs at least one sheet that is not hidden. Nothing was written.")
-    for sheet in ordered:
         for row, cells in enumerate([sheet.header, *sheet.rows], 1):
             for column, cell in enumerate(cells):
                 problem = None if type(cell) is float and math.isfinite(cell) else _unwritable(cell)
                 if row > MOST_ROWS or column >= MOST_COLUMNS:
                     problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
                 if problem:
-                    raise UserError(
-                        f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}: {problem}. Nothing was written."
-                    )
+                    where = f"{path}: sheet {name}, cell {cell_name(column, row)}"
+                    raise UserError(f"{where}: {problem}. Nothing was written.")
+    if not any(sheet.visible for sheet in ordered):
+        raise UserError(f"{path}: a workbook needs at least one sheet that is not hidden. Nothing was written.")
+    # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
+    with new_workbook(path, constant_memory=True) as book:
+        formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
+        shown = False
+        for sheet in ordered:
+            page = book.add_worksheet(sheet.name, ExactWorksheet)
+            page.freeze_panes(1, 0)
+            if not sheet.visible:
+                page.hide()
+            elif not shown:
+                page.activate()  # a sheet that is not hidden has to be the active one
+                page.set_first_sheet()
+                shown = True
+            for row, cells in enumerate([sheet.header, *sheet.rows]):
+                for column, cell in enumerate(cells):
+                    if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
+                        continue
+                    if isinstance(cell, str):
+                        page.write_string(row, column, cell)
+                    elif isinstance(cell, bool):
+                        page.write_boolean(row, column, cell)
+                    elif isinstance(cell, int | float):
+                        page.write_number(row, column, _Exact(cell))
+                    else:
+                        style = formats[next(kind for kind in formats if isinstance(cell, kind))]
+                        page.write_datetime(row, column, cell, style)
+
+
+@contextlib.contextmanager
+def new_workbook(path: Path, **options) -> "Iterator[xlsxwriter.Workbook]":  # noqa: F821 -- imported when needed
+    """A workbook of XlsxWriter to fill: its file appears whole or not at all, equal content gives equal bytes."""
+    import xlsxwriter
+
+    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
     try:
         with replacing(path) as part:
-            _write(ordered, part)
+            book = xlsxwriter.Workbook(made, {"tmpdir": str(part.parent), **options})
+            book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date
+            yield book
+            book.close()
+            part.write_bytes(made.getvalue())
     except Exception as error:
         # FileCreateError is XlsxWriter's name for an OSError.
         if not isinstance(error, OSError) and type(error).__name__ != "FileCreateError":
@@ -492,43 +458,3 @@ def _escape(text):
     text = _CONTROL.sub(lambda match: f"_x{ord(match[0]):04X}_", _CODE.sub("_x005F_", text))
     # XlsxWriter takes a text of this form for mark-up, and writes it unescaped.
     return f"_x003C_{text[1:]}" if text.startswith("<r>") and text.endswith("</r>") else text
-
-
-def _write(sheets: list[Sheet], part: Path) -> None:
-    import xlsxwriter
-    from xlsxwriter.worksheet import Worksheet
-
-    class ExactWorksheet(Worksheet):
-        """A worksheet that escapes texts so that each comes back as it was."""
-
-        _escape_control_characters = staticmethod(_escape)
-
-    # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
-    book = xlsxwriter.Workbook(made, {"constant_memory": True, "tmpdir": str(part.parent)})
-    book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date: equal content, equal bytes
-    formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
-    shown = False
-    for sheet in sheets:
-        page = book.add_worksheet(sheet.name, ExactWorksheet)
-        page.freeze_panes(1, 0)
-        if not sheet.visible:
-            page.hide()
-        elif not shown:
-            page.activate()  # a sheet that is not hidden has to be the active one
-            page.set_first_sheet()
-            shown = True
-        for row, cells in enumerate([sheet.header, *sheet.rows]):
-            for column, cell in enumerate(cells):
-                if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
-                    continue
-                if isinstance(cell, str):
-                    page.write_string(row, column, cell)
-                elif isinstance(cell, bool):
-                    page.write_boolean(row, column, cell)
-                elif isinstance(cell, int | float):
-                    page.write_number(row, column, _Exact(cell))
-                else:
-                    page.write_datetime(row, column, cell, formats[next(k for k in formats if isinstance(cell, k))])
-    book.close()
-    part.write_bytes(made.getvalue())

@@ -1,0 +1,365 @@
+"""A study: what people are asked, in which language and order, about which turns of which conversations."""
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+
+from sense7.errors import UserError
+from sense7.exchange.records import json_lines
+from sense7.files import parse_yaml, reading
+from sense7.taxonomy import DIMENSION_NAMES, normalise_name
+from sense7.workbook.xlsx import LONGEST_TEXT
+
+__all__ = ["LANGUAGES", "StudyFile", "check_conversation", "is_code", "read_conversations", "read_study_file"]
+
+LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "zh": "Chinese", "ja": "Japanese"}
+"""Languages of the page, by their codes."""
+
+BEFORE = ("topic", "importance", "desired_empathy")
+"""Questions before a conversation, by their names in :mod:`sense7.taxonomy`."""
+
+AFTER = ("successful", "engaged", "positive_interaction", "use_again", "empathy")
+"""Questions after a conversation; ``empathy`` stands for the seven dimensions."""
+
+LARGEST = {"study file": 2**20, "file of conversations": 50 * 2**20, "download": 50 * 2**20}
+"""Bytes of a file; a page that carries more conversations is too heavy for a phone."""
+
+
+def read_whole(path: Path, kind: str, fix: str) -> bytes:
+    """Read a file that is not larger than its kind can be; a byte order mark is passed over."""
+    with reading(path) as stream:
+        content = stream.read(LARGEST[kind] + 1)
+    if len(content) > LARGEST[kind]:
+        raise UserError(f"{path}: larger than a {kind} can be ({LARGEST[kind]:,} bytes). {fix}")
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def is_code(text: object) -> bool:
+    """Whether a text can be a person's code: letters, digits, and . _ - inside, at most 40.
+
+    Examples
+    --------
+    >>> [is_code(text) for text in ("P01", "花子", "anna-2", "=1+1", "../x", "<b>", "")]
+    [True, True, True, False, False, False, False]
+    """
+    if not isinstance(text, str) or not 0 < len(text) <= 40 or not text[0].isalnum():
+        return False
+    return all(letter in "._-" or unicodedata.category(letter)[0] in "LMN" for letter in text)
+
+
+# The keys of a study file: each check gives the value, or says what is wrong with it ----------------------------------
+
+
+def require(holds: object, where: str, message: str) -> None:
+    if not holds:
+        raise UserError(f"{where}: {message}")
+
+
+def _require_known(key: object, known: Collection[str], where: str, what: str) -> None:
+    if key not in known:
+        close = get_close_matches(str(key).casefold(), known, n=1)
+        hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
+        raise UserError(f"{where}: {what} {hint}")
+
+
+def _text(value: object, where: str) -> str:
+    fix = "Write some, in quotes if YAML takes it for a number or for yes or no."
+    require(isinstance(value, str) and value.strip(), where, f"holds no text. {fix}")
+    require(len(value) <= 20_000, where, f"{len(value):,} characters. Write at most 20,000.")
+    controls = (unicodedata.category(letter) in ("Cs", "Cc") and letter not in "\n\t" for letter in value)
+    require(not any(controls), where, "holds a control character. Remove it.")
+    return value.strip()
+
+
+def _truth(value: object, where: str) -> bool:
+    require(isinstance(value, bool), where, f"{value!r:.40} is neither true nor false. Write one of them.")
+    return value
+
+
+def _number(value: object, where: str) -> int | float:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
+    require(fits, where, f"{value!r:.40} is no number of up to twelve digits. Write one.")
+    return int(value) if float(value).is_integer() else value
+
+
+def _seed(value: object, where: str) -> int:
+    number = _number(value, where)
+    fits = isinstance(number, int) and number >= 0
+    require(fits, where, f"{value!r:.40}. Write a whole number of at least 0.")
+    return number
+
+
+def _one_of(known: Collection[str], value: object, where: str) -> str:
+    _require_known(value if isinstance(value, str) else None, known, where, f"{value!r:.40} is not known.")
+    return value
+
+
+def _some_of(known: Collection[str], value: object, where: str) -> tuple[str, ...]:
+    require(isinstance(value, list | tuple), where, f"no list. Write [{', '.join(known)}], or some of these.")
+    checked = tuple(_one_of(known, item, where) for item in value)
+    require(len(set(checked)) == len(checked), where, "names something twice. Name each once.")
+    require(checked or known is not DIMENSION_NAMES, where, f"an empty list. Name at least one of {', '.join(known)}.")
+    return checked
+
+
+def _turns(value: object, where: str) -> str | tuple[int, ...]:
+    if not isinstance(value, list | tuple):
+        return _one_of(("all", "first", "last"), value, where)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) and 0 < one <= 100_000 for one in value)
+    ascending = value and whole and sorted(set(value)) == list(value)
+    require(ascending, where, "write the numbers of the turns in ascending order, such as [1, 3].")
+    return tuple(value)
+
+
+def _questions(value: object, where: str) -> tuple[dict, ...]:
+    require(
+        isinstance(value, list | tuple), where, "no list. Write one entry per question, each with a name and a text."
+    )
+    checked: dict[str, dict] = {}
+    for number, one in enumerate(value, 1):
+        question = _question(one, f"{where}, question {number}")
+        name = normalise_name(question["name"])
+        twice = f"name: {question['name']} is used twice. Change one."
+        require(name not in checked, f"{where}, question {number}", twice)
+        checked[name] = question
+    return tuple(checked.values())
+
+
+def _question(value: object, where: str) -> dict:
+    keys = ("name", "text", "kind", "when", "choices", "lowest", "highest")
+    require(isinstance(value, Mapping), where, f"write its keys: {', '.join(keys)}.")
+    for key in value:
+        _require_known(key, keys, where, f"{key!s:.40}: there is no such key.")
+    for key in ("name", "text"):
+        require(key in value, where, f"{key}: is missing.")
+    name = value["name"]
+    plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
+    free = plain and normalise_name(name) not in map(normalise_name, ("PID", "Participant", "TaskId"))
+    fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
+    require(free, where, fix)
+    kind = _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
+    question = {
+        "name": name,
+        "text": _text(value["text"], f"{where}: text"),
+        "kind": kind,
+        "when": _one_of(("before", "after"), value.get("when", "before"), f"{where}: when"),
+    }
+    fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
+    for key in ("choices", "lowest", "highest"):
+        fix = f"{key}: does not go with kind: {kind}. Remove it, or change the kind."
+        require(key not in value or key in fitting, where, fix)
+    if kind == "choice":
+        choices = value.get("choices")
+        of_two = isinstance(choices, list | tuple) and len(choices) > 1
+        require(of_two, where, "choices: write a list of at least two.")
+        checked = [_text(one, f"{where}: choices") for one in choices]
+        require(len(set(checked)) == len(checked), where, "choices: one stands there twice. Remove it.")
+        return question | {"choices": checked}
+    limits = {key: _number(value[key], f"{where}: {key}") for key in fitting if key in value}
+    ordered = len(limits) < 2 or limits["lowest"] < limits["highest"]
+    require(ordered, where, "highest: is not above lowest. Exchange them.")
+    return question | limits
+
+
+KEYS: dict[str, Callable] = {
+    **dict.fromkeys(("title", "introduction", "consent"), _text),
+    **dict.fromkeys(("overall", "comment", "add_conversations"), _truth),
+    "language": partial(_one_of, LANGUAGES),
+    "dimensions": partial(_some_of, DIMENSION_NAMES),
+    "order": partial(_one_of, ("fixed", "shuffled")),
+    "seed": _seed,
+    "turns": _turns,
+    "conversations": partial(_one_of, ("everyone", "own")),
+    "before": partial(_some_of, BEFORE),
+    "after": partial(_some_of, AFTER),
+    "questions": _questions,
+}
+"""Key of a study file -> how its value is checked."""
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study file says, with the usual choice for what it does not say.
+
+    Nobody begins without agreeing to ``consent``, if there is one. In shuffled order the dimensions depend on seed and
+    person alone. ``turns`` are all, first, last, or their numbers. People rate the conversations of everyone or their
+    own, and may add some. ``questions`` are about the person: ``name`` (the column in Participants), ``text``, ``kind``
+    (text, number, choice), ``when`` (before, after), and ``choices`` or ``lowest`` and ``highest``.
+    """
+
+    title: str
+    introduction: str = ""
+    consent: str = ""
+    language: str = "en"
+    dimensions: tuple[str, ...] = DIMENSION_NAMES
+    order: str = "fixed"
+    seed: int | None = None
+    overall: bool = True
+    comment: bool = True
+    turns: str | tuple[int, ...] = "all"
+    conversations: str = "everyone"
+    add_conversations: bool = False
+    before: tuple[str, ...] = BEFORE
+    after: tuple[str, ...] = AFTER
+    questions: tuple[dict, ...] = ()
+
+    @classmethod
+    def from_mapping(cls, content: object, where: str) -> "StudyFile":
+        """Check what a study file holds; a UserError names the key, and what is known.
+
+        Examples
+        --------
+        >>> StudyFile.from_mapping({"title": "Ten chats", "turns": "last"}, "study.yml").turns
+        'last'
+        >>> StudyFile.from_mapping({"title": "Ten chats", "langauge": "de"}, "study.yml")
+        Traceback (most recent call last):
+            ...
+        sense7.errors.UserError: study.yml: langauge: there is no such key. Did you mean language?
+        """
+        fix = "no study file. Write one key per line, such as title: My study."
+        require(isinstance(content, Mapping), where, fix)
+        for key in content:
+            _require_known(key, KEYS, where, f"{key!s:.40}: there is no such key.")
+        require("title" in content, where, "title: is missing. Write a line such as title: My study.")
+        checked = {key: KEYS[key](value, f"{where}: {key}") for key, value in content.items()}
+        fits = (checked.get("order") == "shuffled") == ("seed" in checked)
+        require(fits, where, "seed: goes with order: shuffled. Give both or neither.")
+        return cls(**checked)
+
+    def settings(self) -> dict:
+        """Every choice as plain values, for the page."""
+        return json.loads(json.dumps(asdict(self)))
+
+    def to_mapping(self) -> dict:
+        """Title and unusual choices as plain values, which :meth:`from_mapping` reads back."""
+        usual = json.loads(json.dumps(asdict(StudyFile(""))))
+        return {key: value for key, value in self.settings().items() if value != usual[key]}
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of the content: comments, spacing and choices that are the usual ones do not count.
+
+        >>> StudyFile("a").id == StudyFile.from_mapping({"title": "a", "order": "fixed"}, "").id != StudyFile("b").id
+        True
+        """
+        text = json.dumps(self.to_mapping(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def rated_turns(self, messages: list[dict]) -> list[int]:
+        """Numbers, from 1, of a conversation's messages that are rated."""
+        replies = [number for number, message in enumerate(messages, 1) if message["role"] == "assistant"]
+        if isinstance(self.turns, tuple):
+            return [replies[turn - 1] for turn in self.turns if turn <= len(replies)]
+        return {"all": replies, "first": replies[:1], "last": replies[-1:]}[self.turns]
+
+
+def read_study_file(path: str | Path) -> StudyFile:
+    """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
+    import yaml
+
+    path = Path(path)
+    try:
+        text = read_whole(path, "study file", "Check the path.").decode()
+        parsed = parse_yaml(text)
+        waiting = [yaml.compose(text, yaml.SafeLoader)]
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: byte {error.start + 1}: not UTF-8. Save the file again in UTF-8.") from None
+    except ValueError as error:
+        raise UserError(f"{path}: {error}.") from None
+    while waiting:  # YAML keeps the last of two equal keys and says nothing
+        node = waiting.pop()
+        if isinstance(node, yaml.MappingNode):
+            seen = set()
+            for key, value in node.value:
+                where = f"{path}: line {key.start_mark.line + 1}: {key.value}"
+                require(key.value not in seen, where, "stands here twice. Keep one.")
+                seen.add(key.value if isinstance(key.value, str) else None)
+                waiting.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+    return StudyFile.from_mapping(parsed, str(path))
+
+
+# Conversations to rate ------------------------------------------------------------------------------------------------
+
+_AGAIN = "`sense7 import` writes this layout."
+
+
+def read_conversations(path: str | Path) -> list[dict]:
+    """Read conversations: JSON Lines with ``id``, ``messages`` (``role``, ``content``), participant, condition, topic.
+
+    A message may say its ``seconds`` since the first one. Other keys are passed over. A message without content is an
+    empty text.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "chats.jsonl"
+    >>> chat = {"id": "a", "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
+    >>> _ = path.write_text(json.dumps(chat))
+    >>> read_conversations(path) == [chat]
+    True
+    """
+    import io
+
+    path = Path(path)
+    content = read_whole(path, "file of conversations", "It is too heavy for a page. Split it.")
+    conversations, places = [], {}
+    for place, record in json_lines(path, io.BytesIO(content)):
+        where = f"{path}: {place}"
+        if isinstance(record, UserError):
+            raise record
+        whole = isinstance(record, Mapping) and {"id", "messages"} <= record.keys()
+        require(whole, where, f"no conversation: id and messages are needed. {_AGAIN}")
+        conversation = check_conversation(record, where)
+        first = places.setdefault(conversation["id"], place)
+        require(first == place, where, f"id {conversation['id']!r} stands in {first}, too. Give it another.")
+        conversations.append(conversation)
+    require(conversations, str(path), f"holds no conversation. {_AGAIN}")
+    return conversations
+
+
+def check_conversation(content: Mapping, where: str) -> dict:
+    """Check a conversation; a UserError says why it can't be rated, or a workbook can't hold it."""
+    conversation: dict = {}
+    for key in ("id", "participant", "condition", "topic"):
+        value = content.get(key)
+        if key == "id" or value not in (None, ""):
+            # A short text on one line that no spreadsheet program takes for a formula; a whole number is its digits.
+            text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+            fits = isinstance(text, str) and text.strip() and len(text) <= 200
+            require(fits, f"{where}: {key}", f"{value!r:.40} is no text of 1 to 200 characters. Write one.")
+            conversation[key] = text = unicodedata.normalize("NFC", text.strip())
+            plain = text[0] not in "=+-@" and all(unicodedata.category(letter)[0] != "C" for letter in text)
+            fix = f"{text!r:.40} begins with = + - @ or holds an invisible character. Change it; for an id, "
+            require(plain, f"{where}: {key}", f"{fix}`sense7 import --new-ids` numbers the conversations.")
+    messages = content["messages"]
+    fits = isinstance(messages, list) and 0 < len(messages) <= 10_000
+    require(fits, where, f"messages: no list of 1 to 10,000 messages. {_AGAIN}")
+    conversation["messages"] = checked = []
+    for number, message in enumerate(messages, 1):
+        place = f"{where}: message {number}"
+        role = message.get("role") if isinstance(message, Mapping) else message
+        known = isinstance(message, Mapping) and role in ("user", "assistant")
+        require(known, place, f"role {role!r:.40} is neither user nor assistant. {_AGAIN}")
+        text = "" if message.get("content") is None else message["content"]
+        require(isinstance(text, str), place, f"content is no text. Write the text that the person saw. {_AGAIN}")
+        short = len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_TEXT
+        require(short, place, f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.")
+        whole = not re.search("[\ud800-\udfff\ufffe\uffff]", text)
+        require(whole, place, "half a character (a lone surrogate), which no file can hold. Remove it.")
+        checked.append({"role": role, "content": text})
+        if (value := message.get("seconds")) is not None:
+            fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+            fix = f"seconds: {value!r:.40} is no number of seconds since the first message. Remove it."
+            require(fits, place, fix)
+            checked[-1]["seconds"] = value
+    rated = any(message["role"] == "assistant" for message in checked)
+    require(rated, where, "no message of the assistant, so there is nothing to rate. Remove the conversation.")
+    return conversation

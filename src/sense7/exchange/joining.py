@@ -1,0 +1,350 @@
+"""Ratings in a table of any layout, joined to conversations row by row, and both as a workbook of the official format.
+
+What does not join is listed. Cells are kept as they are, words or numbers; the reader of workbooks decides what they
+mean on a scale. People may rate conversations of others, and several the same one: then each conversation stands once
+for each of them, under an id that ends with their name, since a workbook has one participant for a conversation.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import sense7
+from sense7.errors import UserError
+from sense7.exchange.content import ASSISTANT, Chat
+from sense7.files import one_line, parse_yaml, reading
+from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
+from sense7.terminal import count_of
+from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
+from sense7.workbook.ids import as_name, as_number, as_text, is_blank
+from sense7.workbook.tables import ENDINGS, read_table, read_text
+from sense7.workbook.xlsx import LONGEST_TEXT
+
+__all__ = [
+    "Joined",
+    "RatingTable",
+    "column_map",
+    "join_ratings",
+    "read_ratings",
+    "row_ranges",
+    "workbook_sheets",
+    "write_workbook",
+]
+
+TURN = "Turn"
+"""Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
+
+KEYS = (TURN, "MessageId", "Content")
+"""Columns that can say which turn a row rates."""
+
+RATINGS = tuple(column.official for column in MESSAGE_COLUMNS if column.name in RATING_NAMES)
+
+OF_TASKS = tuple(column.official for column in TASK_COLUMNS if column.official != "TaskId")
+"""Columns of a conversation, which are the same in each row of it."""
+
+_NAMES = ("TaskId", *KEYS, *RATINGS, "Comment", *OF_TASKS)
+_ALIKE = {normalise_name(name): name for name in _NAMES} | {
+    normalise_name(column.name): column.official
+    for column in (*TASK_COLUMNS, *MESSAGE_COLUMNS)
+    if column.official in _NAMES
+}
+
+_NEEDED = {
+    ("TaskId",): ("the conversation", "TaskId=COLUMN"),
+    KEYS: (f"the turn, by one of {', '.join(KEYS)}", f"{TURN}=COLUMN"),
+    RATINGS: ("a rating", "Affective=COLUMN"),
+}
+"""Columns of which one has to be there -> what they say, and an example of the option."""
+
+
+def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str, str]:
+    """Read what columns mean, official name (or ``Turn``) -> column: from YAML, and before it from items NAME=COLUMN.
+
+    Examples
+    --------
+    >>> column_map(None, ["conversation=chat", "overall=q8", "Turn=no"])
+    {'TaskId': 'chat', 'EmpathyOverall': 'q8', 'Turn': 'no'}
+    """
+    columns, entries = {}, []
+    if path is not None:
+        try:
+            told = parse_yaml(read_text(path))
+        except ValueError as error:
+            raise UserError(f"{path}: {one_line(error)}. Write one line per column, NAME: COLUMN.") from None
+        for name, of in told.items() if isinstance(told, Mapping) else ():
+            if isinstance(of, bool):  # YAML reads a bare yes, no, on, off as a truth value
+                raise UserError(f"{path}: {name}: this is read as true or false. Put the column's name in quotes.")
+        if not isinstance(told, Mapping) or not all(isinstance(of, str | int | float) for of in told.values()):
+            raise UserError(f"{path}: holds no map of columns. Write one line per column, NAME: COLUMN.")
+        entries = [(name, str(of), str(path)) for name, of in told.items()]
+    for item in items:
+        name, equals, of = item.partition("=")
+        if not equals or not of.strip():
+            raise UserError(f"--column {item!r}: expected NAME=COLUMN, e.g. Affective=q1.")
+        entries.append((name, of.strip(), f"--column {item}"))
+    for name, of, where in entries:
+        official = _ALIKE.get(normalise_name(str(name)))
+        if official is None:
+            raise UserError(f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}.")
+        columns[official] = of
+    return columns
+
+
+@dataclass(frozen=True)
+class RatingTable:
+    """Ratings of turns: row ``i`` of ``rows`` (official name, or ``Turn``, -> cell) is row ``i + 2`` of the table."""
+
+    path: Path
+    rows: list[dict]
+    unused: list[str]
+
+
+def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
+    """Read a table of ratings: CSV, parquet, or the first sheet of a workbook, with names of columns in row 1.
+
+    Columns are those of the map, and further ones by their official names.
+    """
+    ending = path.suffix.casefold()
+    if ending not in (*ENDINGS, ".xlsx"):
+        raise UserError(
+            f"{path}: expected a table that ends in {', '.join(ENDINGS)} or .xlsx. Save it as CSV in UTF-8."
+        )
+    sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
+    present = f"(columns present: {', '.join(sheet.header)})"
+    positions = {}
+    for name, of in columns.items():
+        found = [number for number, header in enumerate(sheet.header) if header == of]
+        if len(found) != 1:
+            problem = "is missing" if not found else "stands there several times"
+            raise UserError(
+                f"{path}: the column {of!r} ({name}) {problem} in row 1 {present}. Correct the map or the table."
+            )
+        positions[name] = found[0]
+    for number, header in enumerate(sheet.header):
+        name = _ALIKE.get(normalise_name(header))
+        if name and name not in columns and number not in positions.values():
+            if name in positions:
+                raise UserError(
+                    f"{path}: columns {sheet.header[positions[name]]!r} and {header!r} could both be {name}. "
+                    f"Say which: --column {name}=COLUMN."
+                )
+            positions[name] = number
+    for wanted, (what, example) in _NEEDED.items():
+        if not any(name in positions for name in wanted):
+            raise UserError(
+                f"{path}: no column for {what} {present}. Name it: --column {example}, or in a file for --columns."
+            )
+    rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
+    unused = [header for number, header in enumerate(sheet.header) if number not in positions.values()]
+    return RatingTable(path, rows, unused)
+
+
+@dataclass
+class Rated:
+    """A conversation with the ratings of one person.
+
+    ``ratings`` has the cells of each message by its number, ``rows`` the row of the table from which the ratings of a
+    message or a column of ``task`` come.
+    """
+
+    chat: Chat
+    task: dict = field(init=False)
+    ratings: dict[int, dict] = field(default_factory=dict)
+    rows: dict[int | str, int] = field(default_factory=dict)
+
+    def __post_init__(self):
+        one = self.chat
+        self.task = {"PID": one.participant, "Model": one.condition, "TaskId": one.id, "PreTaskChoice": one.topic}
+
+
+@dataclass
+class Joined:
+    """Conversations, once for each person who rated them (or once without ratings), and by row what did not join."""
+
+    rated: list[Rated]
+    remarks: list[str] = field(default_factory=list)
+    has_ratings: bool = False
+
+    def lines(self) -> list[str]:
+        """Give what was joined, in a line; nothing where there was no table."""
+        if not self.has_ratings:
+            return []
+        lines = [f"ratings of {count_of(sum(len(one.ratings) for one in self.rated), 'turn')} joined"]
+        others = sum(one.chat.participant not in (None, as_name(one.task["PID"])) for one in self.rated)
+        if others:
+            lines.append(f"{count_of(others, 'conversation')} rated by others than their participant: PID is who rated")
+        without = sum(not one.ratings for one in self.rated)
+        return lines + ([f"{count_of(without, 'conversation')} without a rating"] if without else [])
+
+
+def row_ranges(rows: Sequence[int]) -> str:
+    """Rows in words, consecutive ones as a range.
+
+    Examples
+    --------
+    >>> row_ranges([7]), row_ranges([2, 3, 4, 9])
+    ('row 7', 'rows 2-4, 9')
+    """
+    ranges: list[list[int]] = []
+    for row in sorted(rows):
+        if ranges and row == ranges[-1][1] + 1:
+            ranges[-1][1] = row
+        else:
+            ranges.append([row, row])
+    named = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in ranges)
+    return f"row{'s' if len(rows) > 1 else ''} {named}"
+
+
+def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joined:
+    """Join ratings to the turns that they rate.
+
+    A row joins if its conversation is among ``chats``, and every column that names the turn (number of the turn, number
+    of the message, text) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
+    """
+    by_id = {chat.id: chat for chat in chats}
+    people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
+    failures: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    rows = table.rows if table else []
+    from_0 = {
+        key for key in (TURN, "MessageId") for row in rows if not is_blank(row.get(key)) and as_number(row[key]) == 0
+    }
+    for number, row in enumerate(rows, 2):
+        filled = {name: row[name] for name in (*RATINGS, "Comment") if name in row and not is_blank(row[name])}
+        name = as_name(row["TaskId"])
+        chat = by_id.get(name)
+        if not filled:
+            failures["no answer in them, passed over"].append((number, ""))
+            continue
+        if chat is None:
+            failures["not joined: no conversation has this id"].append((number, name or "(blank)"))
+            continue
+        message, problem = _message_of(chat, row, from_0)
+        if problem:
+            failures[f"not joined: {problem}"].append((number, name))
+            continue
+        one = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
+        if message in one.ratings:
+            raise UserError(
+                f"{table.path}: rows {one.rows[message]} and {number} rate the same turn of {chat.id!r}. Remove one; "
+                "if two people rated it, name the column that says who: --column PID=COLUMN."
+            )
+        one.ratings[message], one.rows[message] = filled, number
+        for of_task in OF_TASKS:
+            if is_blank(cell := row.get(of_task)):
+                continue
+            if of_task in one.rows and one.task[of_task] != cell:
+                raise UserError(
+                    f"{table.path}: rows {one.rows[of_task]} and {number}: {of_task} is {one.task[of_task]!r:.40} and "
+                    f"{cell!r:.40} in the same conversation, {chat.id!r}. Correct one, or leave this column out."
+                )
+            one.task[of_task] = cell
+            one.rows.setdefault(of_task, number)
+    remarks = []
+    for reason, places in failures.items():
+        values = list(dict.fromkeys(value for _, value in places if value))
+        shown = f" ({', '.join(map(repr, values[:5]))}{' ...' if len(values) > 5 else ''})" if values else ""
+        remarks.append(f"{table.path}: {row_ranges([row for row, _ in places])}: {reason}{shown}")
+    if table and table.unused:
+        remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
+    if table and not people:
+        raise UserError("\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks]))
+    rated, seen = [], {}
+    for chat in chats:
+        raters = people.get(chat.id) or {None: Rated(chat)}
+        for rater, one in raters.items():
+            if len(raters) > 1:  # under an id of its own for each
+                one.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
+            if (name := one.task["TaskId"]) in seen:
+                raise UserError(
+                    f"the conversations {seen[name]!r} and {chat.id!r} would both have the TaskId {name!r}, since "
+                    "several people rated one of them. Give --new-ids, or other ids."
+                )
+            seen[name] = chat.id
+            rated.append(one)
+    remarks += [f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)]
+    return Joined(rated, remarks, table is not None)
+
+
+def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
+    """Number of the message that a row rates, from 1; or why it rates none."""
+    turns = [number for number, one in enumerate(chat.messages, 1) if one.role == ASSISTANT]
+    named: dict[str, int] = {}
+    for key in KEYS:
+        cell = row.get(key)
+        if is_blank(cell):
+            continue
+        if key == "Content":
+            said = " ".join(as_text(cell).split())
+            alike = [turn for turn in turns if " ".join(chat.messages[turn - 1].text.split()) == said]
+            if len(alike) != 1:
+                return 0, "no turn of the conversation has this text" if not alike else "several turns have this text"
+            named[key] = alike[0]
+            continue
+        place = as_number(cell)
+        if place is not None and key in from_0:
+            place += 1
+        if key == TURN and place in range(1, len(turns) + 1):
+            named[key] = turns[int(place) - 1]
+        elif key == "MessageId" and place in turns:
+            named[key] = int(place)
+        else:
+            return 0, "no such turn" if key == TURN else "this message is none of the assistant's"
+    if len(set(named.values())) > 1:
+        return 0, f"{' and '.join(named)} name different turns"
+    return (next(iter(named.values())), "") if named else (0, "nothing says which turn")
+
+
+def workbook_sheets(joined: Joined, made_from: Iterable[tuple[str, str]] = ()) -> list[Sheet]:
+    """Lay out conversations as sheets of the official format: Tasks, Messages, Omitted (if anything is), Import."""
+    messages, omitted = [], []
+    for one in joined.rated:
+        name = one.task["TaskId"]
+        omitted += [[name, float(part.before), part.what, part.text or None] for part in one.chat.omitted]
+        for number, message in enumerate(one.chat.messages, 1):
+            units = len(message.text.encode("utf-16-le")) // 2
+            if units > LONGEST_TEXT:
+                raise UserError(
+                    f"conversation {one.chat.id!r}, message {number}: a text of {units:,} characters; a cell of a "
+                    f"workbook holds at most {LONGEST_TEXT:,}. Leave this conversation out, or write JSON Lines (--out "
+                    "NAME.jsonl)."
+                )
+            cells = {"TaskId": name, "MessageId": float(number), "TimeOffsetSeconds": message.seconds}
+            cells |= {"Role": message.role, "Content": message.text}
+            messages.append(cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {}))
+    sheets = []
+    for name, columns, rows in (
+        ("Tasks", TASK_COLUMNS, [one.task for one in joined.rated]),
+        ("Messages", MESSAGE_COLUMNS, messages),
+    ):
+        header = [column.official for column in columns]
+        sheets.append(Sheet(name, header, [[cells.get(column) for column in header] for cells in rows]))
+    left_out, made = IMPORT_SHEETS
+    if omitted:
+        sheets.append(Sheet(left_out, list(IMPORT_SHEETS[left_out]), omitted))
+    return [*sheets, Sheet(made, list(IMPORT_SHEETS[made]), [list(pair) for pair in made_from])]
+
+
+def write_workbook(joined: Joined, files: Iterable[Path], out: Path, options: ReadingOptions) -> None:
+    """Write a workbook that ``sense7 check`` accepts, and beside it how its ratings are to be read, if declared.
+
+    It names ``files``, from which it was made, with their SHA-256. If its reader finds an error in what would be
+    written, nothing is.
+    """
+    import hashlib
+
+    beside = ReadingOptions.place(out)
+    if beside.exists():
+        raise UserError(
+            f"{beside}: says how another workbook of this name is to be read. Remove it, or choose another --out."
+        )
+    if not joined.rated:
+        raise UserError("no conversation with a message was found. Nothing was written.")
+    made_from = [("sense7", sense7.__version__)]
+    for path in files:
+        with reading(path) as stream:
+            made_from.append((f"sha256 of {path.name}", hashlib.file_digest(stream, "sha256").hexdigest()))
+    sheets = workbook_sheets(joined, made_from)
+    parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
+    write_sheets(sheets, out)
+    options.write_beside(out)

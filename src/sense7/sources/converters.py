@@ -1,0 +1,152 @@
+"""Conversations of others laid out as the sheets Tasks and Messages of the official format.
+
+Ratings of a whole conversation stand on the last turn of the assistant. What was never asked is left blank, so that the
+reader knows it for never asked. What others asked is nearest to these columns; none is the same question.
+
+iEval: 240 people wrote with four chatbots about a positive and a negative scenario, and answered statements on a scale
+of 1 to 5 (Svikhnushina, E., Filippova, A., Pu, P. (2022). iEval: Interactive Evaluation Framework for Open-Domain
+Empathetic Chatbots. SIGDIAL). Lend an Ear: in 50 conversations a person tells of trouble at work and another supports
+them; three experts rated each on a scale of 1 to 5, so that each makes three tasks (Kumar, A., Poungpeth, N., Yang, D.,
+Farrell, E., Lambert, B., Groh, M. (2025). When Large Language Models are Reliable for Judging Empathic Communication.
+arXiv 2506.10150).
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from sense7.taxonomy import LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
+from sense7.workbook.xlsx import Sheet
+
+__all__ = ["CONVERTERS", "EXPERTS", "IEVAL", "QUESTIONS", "ieval", "ieval_task", "lend_an_ear", "official_sheets"]
+
+IEVAL = {  # dimension: key of the published file, column of the released table
+    "Affective": ("EU", "understood"),
+    "Response": ("ER", "appropriate"),
+    "Prosocial": ("P", "polite"),  # a weak stand-in
+    "Interest": ("A", "attentive"),
+    "Contextual": ("S", "sensible"),
+}
+_IEVAL_FURTHER = {"src_inverse_rank": "Rating", "src_repetitive": "R", "src_insulting": "^P", "src_inattentive": "^A"}
+
+EXPERTS = ("expert1", "expert2", "expert3")
+
+QUESTIONS = {
+    "Affective": "validating emotions",
+    "Cognitive": "demonstrating understanding",
+    "Interest": "encouraging elaboration",
+}
+"""What the experts of Lend an Ear rated, by the dimension that it stands for."""
+
+
+def official_sheets(
+    conversations: Iterable[tuple[Mapping, Iterable[tuple[str, str]], Mapping[str, int]]],
+) -> list[Sheet]:
+    """Lay out conversations as Tasks and Messages, with every column of the official format.
+
+    Each is its task (column -> cell; columns beyond the format begin with ``src_``), its messages (role, text), and its
+    ratings (dimension -> level 1 .. 5).
+
+    Examples
+    --------
+    >>> task = {"PID": "P1", "Model": "bot", "TaskId": "T1", "src_valence": "positive"}
+    >>> messages = [("user", "hi"), ("assistant", "hello"), ("user", "bye")]
+    >>> tasks, messages = official_sheets([(task, messages, {"Interest": 5})])
+    >>> tasks.header[-1], tasks.rows[0][-1], tasks.rows[0][:4]
+    ('src_valence', 'positive', ['P1', 'bot', 'T1', None])
+    >>> [dict(zip(messages.header, row))["Interest"] for row in messages.rows]
+    [None, 'Very good', None]
+    """
+    tasks, rows = [], []
+    for task, messages, ratings in conversations:
+        tasks.append(task)
+        first = len(rows)
+        rows += [
+            {"TaskId": task["TaskId"], "MessageId": float(number), "Role": role, "Content": text}
+            for number, (role, text) in enumerate(messages, 1)
+        ]
+        last = [row for row in rows[first:] if row["Role"] == "assistant"][-1]
+        last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
+    further = [column for column in tasks[0] if column.startswith("src_")]
+    sheets = []
+    for name, columns, cells in (("Tasks", TASK_COLUMNS, tasks), ("Messages", MESSAGE_COLUMNS, rows)):
+        header = [column.official for column in columns] + (further if name == "Tasks" else [])
+        if unknown := {column for row in cells for column in row} - set(header):
+            raise ValueError(f"no column for {', '.join(sorted(unknown))}")
+        sheets.append(Sheet(name, header, [[row.get(column) for column in header] for row in cells]))
+    return sheets
+
+
+def ieval_task(worker: str, bot: str, valence: str, emotion: str, likable: float, ratings: Mapping[str, int]) -> dict:
+    """Cells of an iEval conversation's task."""
+    return {
+        "PID": worker,
+        "Model": f"bot-{bot}",
+        "TaskId": f"{worker}-{valence[:3]}-{bot}",
+        "PreTaskChoice": emotion,
+        "PostTaskExperience_PositiveInteraction": float(likable),
+        **{f"PostTaskEmpathy_{dimension}": float(level) for dimension, level in ratings.items()},
+        "src_valence": valence,
+    }
+
+
+def ieval(parts: Mapping[str, Path]) -> list[Sheet]:
+    """Make the sheets from ``ieval_data.json``; src_Participants has the Toronto Empathy Questionnaire."""
+    conversations, people = [], []
+    for person in json.loads(parts["ieval_data.json"].read_text(encoding="utf-8")):
+        worker = f"ieval-{person['part']:03d}"
+        teq = " ".join(map(str, person["TEQ_raw"]))
+        people.append([worker, float(person["elapsed_sec"]), float(person["TEQ_agg"]), teq])
+        for valence in ("positive", "negative"):
+            for bot in ("Pink", "Purple", "Yellow", "Green"):
+                answers = person[valence][bot]
+                ratings = {dimension: answers[key] for dimension, (key, _) in IEVAL.items()}
+                task = ieval_task(worker, bot, valence, person[valence]["emotion"], answers["L"], ratings)
+                task |= {column: float(answers[key]) for column, key in _IEVAL_FURTHER.items()}
+                # A spreadsheet program left its code for a carriage return in some of the texts.
+                texts = re.split(r"(?:^|\n)- ", answers["chat_log"])[1:]
+                messages = [
+                    (("user", "assistant")[number % 2], text.replace("_x000D_", "").strip())
+                    for number, text in enumerate(texts)
+                ]
+                conversations.append((task, messages, ratings))
+    header = ["PID", "elapsed_sec", "TEQ_agg", "TEQ_raw"]
+    return [*official_sheets(conversations), Sheet("src_Participants", header, people)]
+
+
+def lend_an_ear(parts: Mapping[str, Path]) -> list[Sheet]:
+    """Make the sheets from conversations and ratings: conversations by id, each by its three experts."""
+    tables = {}
+    for name in ("sample_lend_an_ear_conversations", *(f"{expert}_ratings" for expert in EXPERTS)):
+        with parts[f"{name}.csv"].open(encoding="utf-8", newline="") as stream:
+            tables[name] = {row["conversation_id"]: row for row in csv.DictReader(stream)}
+    conversations = []
+    for name, chat in sorted(tables["sample_lend_an_ear_conversations"].items()):
+        # A message may have several lines; empty ones are left out.
+        _, *pieces = re.split(r"^(Seeker|Supporter):", chat["full_conversation"], flags=re.MULTILINE)
+        messages = [
+            ("user" if speaker == "Seeker" else "assistant", text.strip())
+            for speaker, text in zip(pieces[::2], pieces[1::2], strict=True)
+            if text.strip()
+        ]
+        for expert in EXPERTS:
+            row = tables[f"{expert}_ratings"][name]
+            task = {
+                "PID": expert,
+                "Model": "human-supporter",
+                "TaskId": f"{name}-{expert}",
+                "src_conv_id": name,
+                "src_rater_type": "expert",
+                **{
+                    f"src_{column}": float(row[column])
+                    for column in ("advice_giving", "self_oriented", "dismissing_emotions")
+                },
+            }
+            ratings = {dimension: int(row[question.replace(" ", "_")]) for dimension, question in QUESTIONS.items()}
+            conversations.append((task, messages, ratings))
+    return official_sheets(conversations)
+
+
+CONVERTERS = {"ieval": ieval, "lend-an-ear": lend_an_ear}
