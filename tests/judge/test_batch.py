@@ -220,7 +220,7 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(questions, tmp_path):
 
 def test_a_folder_that_holds_a_session_is_left_alone(questions, requests, tmp_path):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "manifest.json").write_text("{}")
+    (tmp_path / "out" / "journal.sqlite").touch()
     with pytest.raises(UserError, match="holds a session"):
         imported(questions, tmp_path, [reply(requests[0])])
 
