@@ -44,11 +44,6 @@ FUNCTIONS = {name: one for name, one in public_functions().items() if not name.s
 PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
 OF_STUDIES = [name for name, parameters in PARAMETERS.items() if "study" in parameters]
 OF_BOOTSTRAPS = [name for name, parameters in PARAMETERS.items() if "bootstrap" in parameters]
-OF_RATINGS = [
-    name
-    for name, parameters in PARAMETERS.items()
-    if "ratings" in parameters and parameters["ratings"].annotation is not np.ndarray
-]
 OF_BOTH = [name for name in OF_STUDIES if name in OF_BOOTSTRAPS]
 FURTHER = {
     "by": "topic",
@@ -98,7 +93,6 @@ def test_the_functions_are_found():
     assert len(OF_STUDIES) > 20
     assert len(OF_BOTH) > 10
     assert len(OF_BOOTSTRAPS) > 10
-    assert len(OF_RATINGS) >= 1
 
 
 # A bootstrap of others
@@ -158,16 +152,6 @@ def test_every_function_of_a_bootstrap_says_that_it_wants_one(study, name):
     frames = dict.fromkeys(("ratings", "turns", "post_task", "frame"), ratings) | {"unit": "u", "undefined": "none"}
     said = refused(call(name, study=study, bootstrap=study.conversations["participant"], **frames))
     assert "Bootstrap as bootstrap; got a Series. Give s7.ParticipantBootstrap(" in said
-
-
-@pytest.mark.parametrize("name", OF_RATINGS)
-def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name):
-    said = refused(call(name, ratings=study.turns, bootstrap=bootstrap_of(study), outcome=study.turns["overall"]))
-    assert "wants ratings with a column of numbers for each item; column 'conversation' holds other values." in said
-    assert "Give s7.measures.turn_ratings(study)" in said
-    assert "got a Study. Give s7.measures.turn_ratings(study)" in refused(
-        call(name, ratings=study, bootstrap=bootstrap_of(study), outcome=study.turns["overall"])
-    )
 
 
 def test_a_table_over_turns_and_post_task_ratings_refuses_other_frames(study):

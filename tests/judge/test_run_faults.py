@@ -2,7 +2,6 @@
 
 import email.utils
 import gzip
-import json
 import math
 import re
 import time
@@ -19,7 +18,6 @@ from sense7.judge import endpoint as client
 from sense7.judge import session
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.files import read_predictions
-from sense7.judge.journal import JOURNAL
 from sense7.judge.requests import Prompt
 from sense7.judge.session import carry_out, plan_session
 from sense7.workbook.sheets import parse_sheets
@@ -411,11 +409,9 @@ def test_at_thirty_per_cent_faults_nothing_is_lost_doubled_or_guessed(study_of, 
             outcome = ask(study, server, tmp_path / "out", runs=runs, concurrency=8, retries=8, timeout=3)
             if not outcome.statuses["api_error"]:
                 break
-    records = [json.loads(line) for line in (tmp_path / "out" / JOURNAL).read_text().splitlines()]
-    assert {record["error"] for record in records} == {None, "no answer within 3 seconds (--timeout)"}
-    records = [record for record in records if record["error"] is None]
-    pairs = [(record["conversation"], record["run"]) for record in records]
-    assert len(set(pairs)) == len(pairs) == 48
+    in_journal = kept_in(tmp_path / "out")
+    assert len(in_journal) == 48
+    assert {answer.error for answer in in_journal.values()} == {None}
     usable = {asked.number for asked in server.asked if script(asked) not in faults}
     assert len(server.asked) > len(usable) == 48
     # Every answer that was sent was kept, each for the conversation to which it was given.

@@ -21,7 +21,6 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge import answers, session
 from sense7.judge.files import counted_scores, read_predictions
-from sense7.judge.journal import JOURNAL
 from sense7.workbook import write_sheets
 
 need_the_judge()
@@ -543,8 +542,8 @@ def test_a_reply_is_parsed_once(run, monkeypatch):
     texts, read = [], answers.read_reply
     monkeypatch.setattr(answers, "read_reply", lambda text, **known: texts.append(text) or read(text, **known))
     with Endpoint() as server:
-        done = run(server, "--runs", 2, conversations=3)
-    assert len(texts) == len((done.folder / JOURNAL).read_text().splitlines()) == 6
+        run(server, "--runs", 2, conversations=3)
+    assert len(texts) == 6
 
 
 def test_replies_under_way_are_not_waited_for_longer_than_that(run, monkeypatch):
