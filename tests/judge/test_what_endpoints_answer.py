@@ -538,12 +538,13 @@ def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(number, run, monkey
     assert "permission" not in done.said
 
 
-def test_a_reply_is_parsed_once(run, monkeypatch):
+def test_a_reply_is_parsed_when_it_comes_and_when_its_file_is_written(run, monkeypatch):
     texts, read = [], answers.read_reply
     monkeypatch.setattr(answers, "read_reply", lambda text, **known: texts.append(text) or read(text, **known))
     with Endpoint() as server:
         run(server, "--runs", 2, conversations=3)
-    assert len(texts) == 6
+    assert sorted(texts[:6]) == sorted(texts[6:])
+    assert len(set(texts)) == 6
 
 
 def test_replies_under_way_are_not_waited_for_longer_than_that(run, monkeypatch):
