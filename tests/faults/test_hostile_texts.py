@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from helpers import hostile
 from sense7 import cli, tables
 from sense7.figures.style import csv_text
-from sense7.judge.predictions import read_predictions, write_predictions
+from sense7.judge.files import read_predictions, write_predictions
 from sense7.terminal import plain_lines
 from sense7.workbook import read_sheets, read_workbook, write_sheets
 

@@ -15,7 +15,7 @@ import pytest
 import sense7.judge
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.judge.asking.few_shot import ORDERS, chosen_examples
+from sense7.judge.few_shot import ORDERS, chosen_examples
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
@@ -26,7 +26,7 @@ GIVEN = ({"study"}, {"study", "bootstrap"})
 """Arguments without a default of the functions that are tested."""
 
 
-OF_RELEASED_RATINGS = ("sense7.judge.scoring.three_judges",)
+OF_RELEASED_RATINGS = ("sense7.judge.three_judges",)
 """Modules whose functions take studies of one corpus only."""
 
 
@@ -137,7 +137,7 @@ def test_every_order_of_examples_is_that_of_the_data():
 
 
 def test_what_folds_and_permutations_give_is_there_to_be_compared():
-    baselines = result_of("judge.scoring.baselines.baseline_predictions", 0)
+    baselines = result_of("judge.baselines.baseline_predictions", 0)
     assert not any(baseline.reason for baseline in baselines.values())
 
 

@@ -24,7 +24,7 @@ from sense7.findings import (
 )
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.judge.scoring import noise_ceiling
+from sense7.judge import ceiling as noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of

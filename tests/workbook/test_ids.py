@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.judge.predictions import read_predictions
+from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
 from sense7.workbook.ids import as_name, group_spellings

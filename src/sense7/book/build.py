@@ -33,7 +33,7 @@ from sense7.book.scheduler import connect
 from sense7.claims import Row, summarize, summarize_other_works
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written, write_whole
-from sense7.judge.scoring.simulated import is_planted
+from sense7.judge.judges import is_planted
 from sense7.loading import load
 from sense7.record import MANIFEST, write_json
 from sense7.sources import Provenance
@@ -43,7 +43,7 @@ from sense7.workbook.diagnostics import warnings_by_kind
 from sense7.workbook.options import ReadingOptions
 
 if TYPE_CHECKING:
-    from sense7.judge.scoring.available_judges import Judges
+    from sense7.judge.judges import Judges
 
 __all__ = ["Built", "build_edition", "copy_files"]
 
@@ -284,7 +284,7 @@ def _judges(study: Study, judged: Sequence[Path], say: Callable[[str], None]) ->
     """The judges of an edition, None without files; says what has to be known of the files."""
     if not judged:
         return None
-    from sense7.judge.scoring.available_judges import read_runs  # imports all statistics
+    from sense7.judge.judges import read_runs  # imports all statistics
 
     judges = read_runs(study, judged[0].parent)
     for file, note in judges.notes.items():
@@ -296,7 +296,7 @@ def _without_other_judges(truth: dict | None, judges: "Judges | None", judge: st
     """The truth, without that of the simulated judge unless the judge that the book shows is that one."""
     if truth is None or "judge" not in truth:
         return truth
-    from sense7.judge.scoring.available_judges import chosen_judge
+    from sense7.judge.judges import chosen_judge
 
     if judges and is_planted(truth, judges.simulated.get(chosen_judge(judges, judge), ())):
         return truth
@@ -435,7 +435,7 @@ def _complete_pages(inputs: Inputs, edition: Path, facts: Mapping, explorer: Map
     add_conversations(explorer, pages)
     write_downloads(inputs.project.sources, facts, pages, installable_from(inputs.config["repository"]))
     if facts["judge_logs"]:
-        from sense7.judge.asking.logs import bundle_logs
+        from sense7.judge.logs import bundle_logs
 
         bundle_logs(inputs.predictions[0].parent, pages / JUDGE_LOGS)
     shutil.move(pages, edition / "html")

@@ -30,7 +30,7 @@ from sense7.book.notebooks import TextNotebook, cells_of, ipynb_text, to_ipynb
 from sense7.book.plan import FIXED, Job
 from sense7.book.warm_kernels import Nursery, NurseryError
 from sense7.errors import UserError
-from sense7.judge.asking.endpoint import without_keys
+from sense7.judge.endpoint import without_keys
 
 __all__ = [
     "SCRATCH",

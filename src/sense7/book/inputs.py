@@ -22,8 +22,8 @@ from sense7.checkout import Project, commit_of, find_project
 from sense7.claims import POWER_FILE, Claim, load_claims
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
-from sense7.judge.predictions import prediction_files
-from sense7.judge.scoring.simulated import simulated_files, simulated_folder
+from sense7.judge.files import prediction_files
+from sense7.judge.judges import simulated_files, simulated_folder
 from sense7.sources import Provenance
 from sense7.workbook.options import ReadingOptions
 
@@ -230,7 +230,7 @@ def _logs(judged: Sequence[Path]) -> list[Path]:
     """Logs of the sessions that the predictions come from, where what shows them is installed."""
     if not judged or importlib.util.find_spec("inspect_ai") is None:
         return []
-    from sense7.judge.asking.logs import LOGS
+    from sense7.judge.logs import LOGS
 
     return sorted((judged[0].parent / LOGS).glob("*.eval"))
 

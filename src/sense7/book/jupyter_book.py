@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sense7.judge.asking.endpoint import without_keys
+from sense7.judge.endpoint import without_keys
 
 __all__ = ["JupyterBook"]
 

@@ -43,7 +43,7 @@ _PRELOADED = (
     "PIL.PpmImagePlugin",
 )
 _LIBRARIES = ("pandas", "scipy.stats", "seaborn", "sklearn", "statsmodels.api", "yaml")
-_PARTS = ("", "estimators", "figures", "findings", "judge", "judge.asking", "judge.scoring", "sources", "workbook")
+_PARTS = ("", "estimators", "figures", "findings", "judge", "sources", "workbook")
 
 
 class NurseryError(Exception):

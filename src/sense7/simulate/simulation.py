@@ -46,7 +46,7 @@ class Simulation:
     judge : JudgeParameters or None
         What was planted in the simulated judge, if one was asked for.
     judged : JudgeScores or None
-        Its scores; :func:`sense7.judge.scoring.simulated.write_simulated` writes them.
+        Its scores; :func:`sense7.judge.judges.write_simulated` writes them.
     """
 
     sheets: dict[str, Sheet] = field(repr=False)
