@@ -6,7 +6,6 @@ DATA   ?= synthetic
 JOBS   ?= auto
 VENV   := .venv
 BIN    := $(VENV)/bin
-HELP   := src/sense7/help.txt
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
@@ -123,7 +122,6 @@ derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/sense7 notebooks
 	@$(BIN)/python scripts/write_codemeta.py
 	@$(BIN)/python tests/test_house.py
-	@rm -f $(HELP) && env -u COLUMNS $(BIN)/sense7 --help > $(HELP).new && mv $(HELP).new $(HELP)
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet

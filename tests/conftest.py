@@ -18,11 +18,10 @@ import pytest
 from evidence import reference
 from hypothesis import HealthCheck, settings
 
-import forked
 from helpers.chromium import chromium
 from helpers.released import lend_an_ear_sheets
 from sense7 import cli
-from sense7.book import execute, jupyter_book, warm_kernels
+from sense7.book import execute
 from sense7.book.plan import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
@@ -81,41 +80,10 @@ def workbooks(tmp_path_factory):
     return Workbooks(tmp_path_factory)
 
 
-@pytest.fixture(scope="session")
-def forks(tmp_path_factory):
-    """A process that has imported all that a book needs, to be forked instead of started; see forked.py.
-
-    None where it can't be: on another system than Linux.
-    """
-    if sys.platform != "linux":
-        yield None
-        return
-    serving = forked.Forks(tmp_path_factory.mktemp("forks"))
-    yield serving
-    serving.close()
-
-
-@pytest.fixture(scope="session")
-def forking(forks):
-    """A context in which the processes that a build in this process starts, for pages and for kernels, are forked."""
-
-    @contextlib.contextmanager
-    def patched():
-        with pytest.MonkeyPatch.context() as patch:
-            if forks is not None:
-                patch.setattr(jupyter_book, "_COMMAND", forks.command("pages"))
-                patch.setattr(warm_kernels, "COMMAND", forks.command("kernels"))
-                patch.setattr(execute, "WORTH_WARMING", 1)
-            yield
-
-    return patched
-
-
 @pytest.fixture
-def quick_builds(forking):
-    """Have the processes that a build in this process starts forked."""
-    with forking():
-        yield
+def quick_builds(monkeypatch):
+    """Have the kernels of builds in this process forked by one fork server, however few there are."""
+    monkeypatch.setattr(execute, "WORTH_FORKING", 1)
 
 
 @pytest.fixture(scope="session")

@@ -307,7 +307,7 @@ def edition_with(root, verdict, grade):
     }
     (root / "_build/editions/official/ledger.json").write_text(json.dumps([row]))
     (root / "_build/editions/official/edition.json").write_text(json.dumps({"label": "official workbook"}))
-    write_manifest(root / "_build/editions/official", (), None)
+    write_manifest(root / "_build/editions/official")
     return root
 
 

@@ -57,7 +57,7 @@ def write_ledger(root, name, *rows):
     folder.mkdir(parents=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
     (folder / "edition.json").write_text(json.dumps({"label": f"the data of {name}"}), "utf-8")
-    write_manifest(folder, (), None)
+    write_manifest(folder)
 
 
 def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path):

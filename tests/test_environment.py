@@ -276,7 +276,7 @@ def run_site(tmp_path, **outcomes):
         (folder / "html" / "index.html").write_text(edition, encoding="utf-8")
         (folder / "edition.json").write_text(json.dumps({"label": f"data of {edition}"}), encoding="utf-8")
         (folder / "ledger.json").write_text("[]", encoding="utf-8")
-        write_manifest(folder, (), None)
+        write_manifest(folder)
     verb = tmp_path / ".venv" / "bin" / "sense7"
     verb.parent.mkdir(parents=True)
     code = "import sys, pathlib; from sense7.book.editions import write_site as write; "

@@ -30,7 +30,7 @@ def symlink(*arguments, **options):
 builtins.__import__, os.symlink = importing, symlink
 del os.fork, os.killpg, os.pidfd_open
 sys.argv[0] = "sense7"
-from sense7.start import main
+from sense7.cli import main
 main()
 """
 

@@ -75,7 +75,7 @@ def test_the_wheel_holds_each_notebook_page_and_data_file_and_no_other_part_of_t
 
 RESOLVE = """
 import json, sys
-from sense7.book.inputs import resolve_inputs
+from sense7.book.plan import resolve_inputs
 inputs = resolve_inputs(sys.argv[1])
 print(json.dumps([list(inputs.jobs), str(inputs.folder), len(inputs.claims), str(inputs.project.sources), inputs.made]))
 """
@@ -95,12 +95,12 @@ def test_a_build_in_an_empty_folder_finds_every_notebook_and_writes_there(run_in
 
 
 def test_the_library_is_the_same_from_the_wheel_and_from_the_checkout(run_installed):
-    code = "from sense7.book.plan import library_digest; print(library_digest(()))"
+    code = "from sense7.book.plan import library_digest; print(library_digest())"
     here = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert run_installed(code).stdout == here
 
 
-MAIN = "import sys; sys.argv[0] = 'sense7'; from sense7.start import main; main()"
+MAIN = "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()"
 
 
 def test_a_notebook_runs_in_an_empty_folder(run_installed, tmp_path):

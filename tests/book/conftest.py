@@ -39,9 +39,9 @@ def ends():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch, quick_builds, run_here, forks):
+def checkout(tmp_path, monkeypatch, quick_builds, run_here):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
-    made = Checkout(tmp_path / "check out", run_here, forks)
+    made = Checkout(tmp_path / "check out", run_here)
     for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("SENSE7_ROOT", str(made.root))
@@ -49,9 +49,9 @@ def checkout(tmp_path, monkeypatch, quick_builds, run_here, forks):
 
 
 @pytest.fixture(scope="session")
-def new_checkout(tmp_path_factory, run_here, forks):
+def new_checkout(tmp_path_factory, run_here):
     """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
-    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here, forks)
+    return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here)
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,7 @@ def edition(tmp_path, minimal_sheets, monkeypatch):
         for name, content in {"edition": facts, "ledger": [], "results/03-reliability": RESULT}.items():
             (folder / f"{name}.json").write_text(json.dumps(content))
         (folder / "results" / "reader" / "warnings.json").write_text('["a cell of the workbook"]')
-        write_manifest(folder, (), None)
+        write_manifest(folder)
         return folder
 
     return make
@@ -197,6 +197,6 @@ def test_other_data_than_the_edition_was_made_of(edition, minimal_sheets):
     shutil.copy(folder / "edition.json", folder / "before.json")
     edition(sheets=minimal_sheets(messages={"Content": "other"}))
     shutil.move(folder / "before.json", folder / "edition.json")
-    write_manifest(folder, (), None)
+    write_manifest(folder)
     with pytest.raises(UserError, match="not the workbook that the edition was made of"):
         export(folder)

@@ -103,7 +103,7 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
         (folder / "results" / "a.json").write_text("{}", "utf-8")
         (folder / "ledger.json").write_text("[]", "utf-8")
         (folder / "data").mkdir()
-        write_manifest(folder, (), None)
+        write_manifest(folder)
     front = write_site(tmp_path / "editions", ["two (b)", "one"], tmp_path / "site")
     page = BeautifulSoup(front.read_text("utf-8"), "html.parser")
     links = [link["href"] for link in page.select("main a")]
@@ -126,7 +126,7 @@ def test_a_published_site_has_a_map_of_its_pages_and_a_picture_of_each_edition(t
     folder = make_edition(tmp_path / "editions", "two (b)", HOSTILE)
     (folder / "results").mkdir()
     (folder / "ledger.json").write_text("[]", "utf-8")
-    write_manifest(folder, (), None)
+    write_manifest(folder)
     write_site(tmp_path / "editions", ["two (b)"], tmp_path / "site", "https://github.com/Me/book")
     site_map = (tmp_path / "site" / "sitemap.xml").read_text("utf-8")
     assert site_map.startswith('<?xml version="1.0" encoding="UTF-8"?>')
@@ -144,13 +144,13 @@ def test_a_site_of_a_repository_elsewhere_has_no_map(tmp_path):
     folder = make_edition(tmp_path / "editions", "one")
     (folder / "results").mkdir()
     (folder / "ledger.json").write_text("[]", "utf-8")
-    write_manifest(folder, (), None)
+    write_manifest(folder)
     write_site(tmp_path / "editions", ["one"], tmp_path / "site", "https://example.org/book")
     assert not (tmp_path / "site" / "sitemap.xml").exists()
 
 
 def test_a_site_is_whole_or_not_there(tmp_path):
-    write_manifest(make_edition(tmp_path / "editions", "one"), (), None)
+    write_manifest(make_edition(tmp_path / "editions", "one"))
     with pytest.raises(UserError, match=r"absent.*Build it first: sense7 build"):
         write_site(tmp_path / "editions", ["one", "absent"], tmp_path / "site")
     with pytest.raises(UserError, match="results: No such file"):

@@ -5,17 +5,23 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from sense7.book import execute
-from sense7.book.execute import BuildError
+from sense7.book import execute, kernels
+from sense7.book import plan as plan_module
+from sense7.book.manifest import environment_of
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import environment_of, library_digest, plan, plan_jobs
+from sense7.book.plan import BuildError, modules_of, plan, plan_jobs
 from sense7.errors import UserError
 
+ROOT = Path(__file__).resolve().parents[2]
 GIVEN = {"data": "../data/mine.xlsx", "results": "../results"}
 
 
@@ -37,11 +43,9 @@ class Runner:
     def run(self, workers=2, **options):
         self.count += 1
         self.edition = self.checkout.root / f"edition {self.count}"
-        self.reports = []
-        jobs = self.plan(**options)
+        self.said = []
         cache = self.checkout.root / "cache"
-        execute.run(jobs, self.edition, cache, workers=workers, report=lambda *said: self.reports.append(said))
-        return [name for name, fresh in self.reports if fresh]
+        return execute.run(self.plan(**options), self.edition, cache, workers=workers, say=self.said.append)
 
     def results(self, name):
         return json.loads((self.edition / "results" / f"{name}.json").read_text("utf-8"))
@@ -106,37 +110,97 @@ def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
     assert changed(plans[-1], plan_jobs(root, {}, "", [])) == []
 
 
-@pytest.mark.parametrize("what", ["workbook", "installed", "library"])
-def test_workbook_installed_versions_and_library_change_every_notebook(chain, monkeypatch, tmp_path, what):
+@pytest.mark.parametrize("what", ["workbook", "installed"])
+def test_workbook_and_installed_versions_change_every_notebook(chain, monkeypatch, tmp_path, what):
     before = chain.plan()
     if what == "installed":  # a package that the lock names
         (tmp_path / "site" / "a-2.dist-info").mkdir(parents=True)
         monkeypatch.syspath_prepend(tmp_path / "site")
-    if what == "library":
-        monkeypatch.setattr("sense7.book.plan.library_digest", lambda: "another")
     assert changed(before, chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)) == list(before)
 
 
-def test_nothing_changed_means_equal_digests_wherever_the_checkout_lies(chain, new_checkout):
-    other = new_checkout()
-    for path in (chain.checkout.root / "notebooks").glob("*.md"):
-        (other.root / "notebooks" / path.name).write_bytes(path.read_bytes())
-    assert changed(chain.plan(), Runner(other).plan()) == []
+LIBRARY = {
+    "__init__": "_WHERE = {'load': 'loading'}",
+    "loading": "def load():\n    from sense7.parts.reading import read\n    return read()",
+    "parts/__init__": "",
+    "parts/reading": '"""Reads."""\n\ndef read():\n    """Read."""\n    return 1  # as it is',
+    "parts/other": "def other():\n    return 2",
+    "findings/__init__": "",
+    "findings/turns": "from sense7.parts import other",
+    "findings/words": "WORDS = 1",
+}
 
 
-def test_the_library_digest_leaves_out_what_no_notebook_imports():
-    assert library_digest() != library_digest(skip=())
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """A library of eight modules; gives a function that writes into it, and forgets what was found before."""
+    package = tmp_path / "sense7"
+
+    def write(name, text):
+        path = package / (name if "." in name else f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        plan_module._file.cache_clear()
+
+    for name, text in LIBRARY.items():
+        write(name, text)
+    monkeypatch.setattr(plan_module, "_PACKAGE", package)
+    shown = {
+        "sense7": {"_WHERE": {"load": "loading"}, "_MODULES": {"turns": "findings.turns", "words": "findings.words"}}
+    }
+    monkeypatch.setattr(plan_module.importlib, "import_module", lambda name: SimpleNamespace(**shown.get(name, {})))
+    yield write
+    plan_module._file.cache_clear()
 
 
-def test_a_circle_of_needs_is_named(chain):
-    chain.checkout.notebook("01-a", "1", needs=["03-c"])
-    with pytest.raises(UserError, match=r"circle: 0\d-\w -> 0\d-\w -> 0\d-\w -> 0\d-\w"):
-        chain.plan()
+@pytest.mark.parametrize(
+    ("name", "text", "again"),
+    [
+        ("findings/turns", "from sense7.parts import other\n\nTURNS = 2", ["01-a"]),
+        ("findings/words", "WORDS = 2", ["02-b"]),
+        ("parts/other", "def other():\n    return 3", ["01-a"]),
+        ("parts/reading", "def read():\n    return 2", ["01-a", "02-b"]),
+        ("parts/table.csv", "1", ["01-a", "02-b"]),
+        ("parts/reading", "# Other words.\n\ndef read():\n    'Other words.'\n    return 1", []),
+        ("parts/new", "NEW = 1", []),
+    ],
+)
+def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(chain, library, name, text, again):
+    for notebook, finding in (("01-a", "turns"), ("02-b", "words"), ("03-c", ""), ("04-d", "")):
+        code = f"study = s7.load(data)\ns7.{finding}.table(study)" if finding else "1"
+        chain.checkout.notebook(notebook, "%matplotlib inline\nimport sense7 as s7", code)
+    before = chain.plan()
+    library(name, text)
+    assert changed(before, chain.plan()) == again
 
 
-def test_a_notebook_that_needs_itself_is_a_circle(chain):
-    chain.checkout.notebook("01-a", "1", needs=["01-a"])
-    with pytest.raises(UserError, match="circle: 01-a -> 01-a"):
+LOADED = """
+import sys
+{code}
+print(*sorted(name for name in sys.modules if name.partition(".")[0] == "sense7"))
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["06", pytest.param("15", marks=pytest.mark.long), pytest.param("25", marks=pytest.mark.long)]
+)
+def test_every_module_that_an_execution_loads_is_in_the_key(name, tmp_path):
+    """In a fresh process, with few resamples: what the cells of the notebook import while they run."""
+    (notebook,) = (one for one in find_notebooks(ROOT) if one.name.startswith(name))
+    cells = [source for source, metadata in json.loads(notebook.code)]
+    given = notebook.defaults | {"results": str(tmp_path), "draws": 100}
+    given = "\n".join(f"{key} = {value!r}" for key, value in given.items() if key in notebook.defaults)
+    cells = [given if source.startswith("data =") else source for source in cells]
+    code = LOADED.format(code="\n".join(cells))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.splitlines()[-1].split()) <= modules_of(notebook)
+
+
+@pytest.mark.parametrize(("needs", "said"), [("03-c", r"0\d-\w( -> 0\d-\w){3}"), ("01-a", "01-a -> 01-a")])
+def test_a_circle_of_needs_is_named(chain, needs, said):
+    chain.checkout.notebook("01-a", "1", needs=[needs])
+    with pytest.raises(UserError, match=f"circle: {said}"):
         chain.plan()
 
 
@@ -155,7 +219,7 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.
     meet = (
-        f"import pathlib, time\nfolder = pathlib.Path({str(runner.checkout.root)!r})\n(folder / '{{0}}').touch()\n"
+        "import pathlib, time\nfolder = pathlib.Path(results).resolve().parents[3]\n(folder / '{0}').touch()\n"
         "while not (folder / '{1}').exists():\n    time.sleep(0.05)\n"
     )
     checkout = runner.checkout
@@ -165,41 +229,18 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     checkout.notebook("03-c", recording_code("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
     folder = os.getcwd()  # noqa: PTH109
     assert sorted(runner.run(seed=5)) == ["01-a", "02-b", "03-c"]
-    assert runner.reports[-1] == ("03-c", True)
+    assert runner.said[-1] == "03-c: executed (3 of 3)"
     assert runner.results("03-c")[0]["estimate"] == 5
     assert os.getcwd() == folder, "the folder of this process was changed"  # noqa: PTH109
     assert runner.results("01-a")[0]["cell"] == 3  # parameters, injected parameters, this one
 
     assert runner.run(seed=5) == []
-    assert [fresh for _, fresh in runner.reports] == [False] * 3
+    assert [line.partition(" (")[0].partition(": ")[2] for line in runner.said] == ["unchanged"] * 3
     assert runner.results("03-c")[0]["estimate"] == 5
 
     checkout.notebook("03-c", recording_code("03-c", "d"), needs=["01-a"])
     assert runner.run(seed=5) == ["03-c"]
     assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == ["01-a", "02-b", "03-c", "03-c"]
-
-
-def test_first_come_those_that_others_wait_for_then_the_longest_and_the_unmeasured(runner, recording_code):
-    class Noting(execute.Kernels):
-        order = ()
-
-        def execute(self, job, edition, cached):
-            self.order += (job.notebook.name,)
-            cached.mkdir()
-            (cached / "notebook.ipynb").write_text("{}", encoding="utf-8")
-            (cached / "values.json").write_text("[]", encoding="utf-8")
-
-    for name, needs in {"01-short": [], "02-long": [], "03-new": [], "04-needed": [], "05-last": ["04-needed"]}.items():
-        runner.checkout.notebook(name, recording_code(name, "a"), needs=needs)
-    seconds = {"01-short": 1.0, "02-long": 2.0, "04-needed": 0.5, "05-last": 9.0}
-    kernels, root = Noting(), runner.checkout.root
-    for age, (name, took) in enumerate([("01-short", 99.0), *seconds.items()]):  # the newest counts
-        kept = root / "cache" / f"{name}-{age:024}" / execute.SECONDS
-        kept.parent.mkdir(parents=True)
-        kept.write_text(str(took), encoding="utf-8")
-        os.utime(kept, (age, age))
-    execute.run(runner.plan(), root / "edition", root / "cache", workers=1, kernels=kernels)
-    assert kernels.order == ("04-needed", "03-new", "02-long", "01-short", "05-last")
 
 
 def test_an_executed_notebook_tells_nothing_of_time_and_place(runner, recording_code):
@@ -231,7 +272,8 @@ def test_a_failure_names_notebook_cell_and_exception_and_keeps_the_others(runner
     message = str(caught.value)
     for part in ("02-b.md", "cell 4", "'half = seed / 0'", "ZeroDivisionError: division by zero"):
         assert part in message
-    assert runner.reports == [("01-a", True)]
+    assert sorted(line.partition(" ")[0] for line in runner.said) == ["01-a:", "02-b"]
+    assert [line for line in runner.said if line.startswith("02-b failed (") and "ZeroDivisionError" in line]
     cache = checkout.root / "cache"
     assert [path.name[:4] for path in cache.iterdir()] == ["01-a"], "something unfinished was left"
 
@@ -280,30 +322,43 @@ def test_an_interrupt_kills_what_runs_at_once(runner, ends):
     assert list((runner.checkout.root / "cache").iterdir()) == []
 
 
-def test_a_kernel_that_does_not_come_up_is_started_again(runner, recording_code, monkeypatch):
-    """As where the kernel of another process took the same port meanwhile."""
-    runner.checkout.notebook("01-a", recording_code("01-a", "a"))
-    tries = []
-    whole = execute._papermill
+def broken(arguments, folder, environment):
+    raise RuntimeError("no kernel here")
 
-    def flaky(*arguments):
-        tries.append(arguments)
-        if len(tries) == 1:
-            raise RuntimeError("Kernel didn't respond in 60 seconds")
-        whole(*arguments)
 
-    monkeypatch.setattr(execute, "_papermill", flaky)
-    assert runner.run() == ["01-a"]
-    assert len(tries) == 2
+def test_where_a_launch_raises_in_the_forked_process_kernels_start_fresh(runner, recording_code, monkeypatch):
+    for name in ("01-a", "02-b"):
+        runner.checkout.notebook(name, recording_code(name, name[-1]))
+    monkeypatch.setattr(kernels, "_be_kernel", broken)
+    assert sorted(runner.run()) == ["01-a", "02-b"]
+    assert len([line for line in runner.said if "kernels start fresh, which takes longer" in line]) == 1
+
+
+def test_where_nothing_can_be_forked_kernels_start_fresh(runner, recording_code, monkeypatch):
+    for name in ("01-a", "02-b"):
+        runner.checkout.notebook(name, recording_code(name, name[-1]))
+
+    def refuse(*given):
+        raise OSError("no process to be had")
+
+    monkeypatch.setattr(kernels, "start_fork_server", refuse)
+    assert sorted(runner.run()) == ["01-a", "02-b"]
+    assert "kernels start fresh, which takes longer: no process to be had" in runner.said
+
+
+def test_forked_kernels_share_no_random_state(runner, recording_code):
+    drawing = "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
+    for name in ("01-a", "02-b"):
+        runner.checkout.notebook(name, recording_code(name, name[-1], "both", drawing))
+    runner.run()
+    one, two = (runner.results(name)[0]["estimate"].split() for name in ("01-a", "02-b"))
+    assert not set(one) & set(two)
 
 
 def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch):
     runner.checkout.notebook("01-a", "1")
-
-    def dead(*arguments):
-        raise RuntimeError("Kernel died before replying to kernel_info")
-
-    monkeypatch.setattr(execute, "_papermill", dead)
+    monkeypatch.setattr(kernels, "_LAUNCHER", [sys.executable, "-c", "raise SystemExit(1)", "{connection_file}"])
+    monkeypatch.setattr(execute, "WORTH_FORKING", 2)
     with pytest.raises(BuildError, match="could not be executed"):
         runner.run()
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from sense7 import load, tables
 from sense7.book import explorer
 from sense7.book.build import add_conversations
-from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.explorer import explorer_files, script_json
 from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.figures.style import LEVEL_COLOURS
@@ -292,13 +291,8 @@ def test_hostile_texts_of_a_workbook_stay_texts(study_of):
 # --- beside the pages
 
 
-def test_files_lie_beside_the_pages_of_a_book_that_has_an_explorer(study_of, tmp_path):
+def test_files_lie_beside_the_pages(study_of, tmp_path):
     files = explorer_files(study_of())
-    assert add_conversations(files, tmp_path / "html") == []
-    assert not (tmp_path / "html").exists()
-    page = tmp_path / "html" / EXPLORER_PAGE
-    page.parent.mkdir(parents=True)
-    page.write_text("a page", encoding="utf-8")
     paths = add_conversations(files, tmp_path / "html")
     assert {path.name: path.read_text("utf-8") for path in paths} == files
     assert {path.parent for path in paths} == {tmp_path / "html" / "explorer"}

@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from bs4 import BeautifulSoup
 
-from sense7.book import how_made
-from sense7.book.how_made import describe, versions
+from sense7.book import plan
+from sense7.book.pages import describe
+from sense7.book.plan import versions
 from sense7.checkout import commit_of
 from sense7.sources.released import RELEASED
 
@@ -71,7 +72,7 @@ def test_what_a_hook_sets_leads_to_no_other_repository(repository, tmp_path, mon
 
 
 def test_what_is_not_installed_is_said(monkeypatch):
-    monkeypatch.setattr(how_made, "SHOWN_VERSIONS", ("numpy", "no-such-package"))
+    monkeypatch.setattr(plan, "SHOWN_VERSIONS", ("numpy", "no-such-package"))
     assert versions()["no-such-package"] == "not installed"
     assert versions()["numpy"][0].isdecimal()
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
-from sense7.book import by_hand, notebooks
+from sense7.book import notebooks
 from sense7.book.notebooks import (
     COMMON,
     cells_of,
@@ -241,10 +241,10 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "study"
         }
-        assert of_study <= {*by_hand.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
+        assert of_study <= {*notebooks.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
         assert "assert" in source, f"{name}: compares with nothing"
-        declared = [by_hand.NEED.fullmatch(need) for need in needs if need != "predictions"]
-        assert {found[5] for found in declared if found[5]} <= set(by_hand.FRAMES), name
+        declared = [notebooks.NEED.fullmatch(need) for need in needs if need != "predictions"]
+        assert {found[5] for found in declared if found[5]} <= set(notebooks.FRAMES), name
 
 
 CELL = """# A
@@ -280,6 +280,6 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
     (tmp_path / "01-a.md").write_text(CELL % needs, "utf-8")
     text = to_ipynb(load_notebook(tmp_path / "01-a.md"))
     parameters = {"data": str(ROOT / "data/synthetic.xlsx"), "predictions": predictions}
-    cell = json.loads(by_hand.skip_unfit(text, parameters, tmp_path))["cells"][-1]
+    cell = json.loads(notebooks.skip_unfit(text, parameters, tmp_path))["cells"][-1]
     assert cell["metadata"]["tags"] == ["by-hand", *["skip-execution", "nbval-skip"] * bool(says)]
-    assert "".join(cell["source"]) == f"{by_hand.NOT_RUN}{says}\n" * bool(says) + "1 / 0"
+    assert "".join(cell["source"]) == f"{notebooks.NOT_RUN}{says}\n" * bool(says) + "1 / 0"

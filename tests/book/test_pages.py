@@ -1,10 +1,7 @@
 """Pages that are made from what the last ones left: no other than those of a first build, and only where it is safe."""
 
-import fcntl
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -50,7 +47,7 @@ def test_other_prose_is_on_the_page_and_nothing_was_executed(book):
     build(book)
     book.notebooks(prose="Other text.")
     built = build_edition(str(book.root / "mine.xlsx"))
-    assert (built.changed, built.executed) == (True, 0)
+    assert (built.changed, built.executed) == (True, [])
     assert "Other text." in (built.folder / "html" / "notebooks" / "02-b.html").read_text("utf-8")
 
 
@@ -103,7 +100,7 @@ def test_after_a_mere_commit_no_page_is_read_and_all_name_it(book, monkeypatch, 
         build(book)
     before = read_when(book)
     commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
-    monkeypatch.setattr("sense7.book.inputs.commit_of", lambda root: commit)
+    monkeypatch.setattr("sense7.book.plan.commit_of", lambda root: commit)
     html = build(book)
     assert read_when(book) == before
     assert "c0ffee" in (html / "book" / "plain.html").read_text("utf-8")
@@ -190,52 +187,3 @@ def test_other_packages_begin_anew(monkeypatch):
     before = pages._frame(ROOT, *sources())
     monkeypatch.setattr(pages, "environment_of", lambda root: ["other 1"])
     assert pages._frame(ROOT, *sources()) != before
-
-
-# The folder that is kept
-
-
-def use(kept, frame, scratch, file="page"):
-    """Make a file where pages are made; returns the place and what lay there before."""
-    with pages._workplace(kept, frame, scratch) as place:
-        found = sorted(path.name for path in place.iterdir())
-        (place / file).touch()
-    return place, found
-
-
-def test_pages_of_the_same_frame_are_found_again_and_others_are_not(tmp_path):
-    kept = tmp_path / "new" / "kept"
-    assert use(kept, "a", tmp_path) == (kept, [])
-    assert use(kept, "a", tmp_path) == (kept, ["page"])
-    assert use(kept, "b", tmp_path) == (kept, [])
-
-
-def test_what_a_failed_or_killed_build_left_is_not_used(tmp_path):
-    use(tmp_path / "kept", "a", tmp_path)
-    with pytest.raises(KeyboardInterrupt), pages._workplace(tmp_path / "kept", "a", tmp_path):
-        raise KeyboardInterrupt
-    assert use(tmp_path / "kept", "a", tmp_path)[1] == []
-    killed = (
-        "import os, pathlib, sys\nfrom sense7.book import pages\nkept = pathlib.Path(sys.argv[1])\n"
-        "with pages._workplace(kept, 'a', kept):\n    assert (kept / 'page').exists()\n    os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", killed, tmp_path / "kept"], check=False).returncode == -9
-    assert use(tmp_path / "kept", "a", tmp_path)[1] == []
-
-
-def test_a_second_build_of_the_edition_works_elsewhere(tmp_path):
-    use(tmp_path / "kept", "a", tmp_path)
-    (tmp_path / "scratch").mkdir()
-    with (tmp_path / "kept.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert use(tmp_path / "kept", "a", tmp_path / "scratch") == (tmp_path / "scratch" / "work", [])
-    assert use(tmp_path / "kept", "a", tmp_path) == (tmp_path / "kept", ["page"])
-
-
-def test_a_source_that_is_gone_is_removed_and_one_that_stays_keeps_its_time(tmp_path):
-    pages._bring_up_to_date(tmp_path, {"stage/a": b"1", "stage/in/b": b"2", "edition/c": b"3"})
-    before = (tmp_path / "stage" / "a").stat().st_mtime_ns
-    pages._bring_up_to_date(tmp_path, {"stage/a": b"1", "stage/in/b": b"other"})
-    left = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == {"stage/a": b"1", "stage/in/b": b"other"}
-    assert (tmp_path / "stage" / "a").stat().st_mtime_ns == before

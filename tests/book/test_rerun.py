@@ -1,6 +1,5 @@
 """One notebook with other parameters: an executed copy and its values, or one clear message and nothing."""
 
-import ast
 import csv
 import json
 import subprocess
@@ -13,10 +12,10 @@ import typer
 from typer.testing import CliRunner
 
 from sense7 import cli
-from sense7.book.build import build_edition
-from sense7.book.execute import BuildError
-from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.rerun import download_copy, rerun, select_notebook, write_downloads
+from sense7.book.build import _write_downloads, build_edition
+from sense7.book.execute import rerun, select_notebook
+from sense7.book.notebooks import find_notebooks
+from sense7.book.plan import BuildError
 from sense7.errors import UserError
 from sense7.workbook import read_sheets
 
@@ -96,7 +95,7 @@ def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path)
     with pytest.raises(BuildError, match=r"01-a\.md: code cell \d, which begins with 'missing \+ 1', raised NameError"):
         rerun(book.root, "01-a", out=out)
     assert (out.read_bytes(), values(before.results, "01-a")) == kept
-    assert sorted(path.name for path in tmp_path.glob("*a.*")) == ["a.ipynb", "a.results"]
+    assert sorted(path.name for path in tmp_path.glob("a.*")) == ["a.failed.ipynb", "a.ipynb", "a.results"]
 
 
 def test_a_folder_of_something_else_is_not_replaced(book, tmp_path):
@@ -134,9 +133,8 @@ def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(book, t
     place = pages / "_sources" / "notebooks" / "01-a.ipynb"
     place.parent.mkdir(parents=True)
     place.write_text("the page's own source", encoding="utf-8")
-    write_downloads(
-        book.root, {"name": "mine", "file": "mine.xlsx", "kind": "own"}, pages, "git+https://example.org/a@b"
-    )
+    facts = {"name": "mine", "file": "mine.xlsx", "kind": "own", "predictions": ""}
+    _write_downloads(book.root, facts, pages, "git+https://example.org/a@b")
     assert [path.name for path in place.parent.iterdir()] == ["01-a.ipynb"], "what has no page is no download"
     saved = tmp_path / "saved"
     saved.mkdir()
@@ -145,19 +143,6 @@ def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(book, t
     command = [sys.executable, "-m", "jupyter", "execute", "01-a.ipynb"]
     subprocess.run(command, cwd=saved, check=True, capture_output=True, timeout=300)
     assert values(saved / "01-a.results", "01-a")["seed_of_a"] == 1
-
-
-@pytest.mark.parametrize("notebook", find_notebooks(ROOT), ids=lambda notebook: notebook.name)
-def test_a_download_differs_from_the_derived_notebook_in_the_parameters_only(notebook):
-    derived = json.loads(to_ipynb(notebook))["cells"]
-    download = json.loads(download_copy(notebook, "official"))["cells"]
-    changed = [new for old, new in zip(derived, download, strict=True) if old["source"] != new["source"]]
-    assert len(changed) == 1
-    settings = dict(line.split(" = ", 1) for line in changed[0]["source"].splitlines())
-    expected = notebook.defaults | {"data": "official", "results": f"{notebook.name}.results"}
-    assert {key: ast.literal_eval(text) for key, text in settings.items()} == {
-        key: expected[key] for key in notebook.defaults
-    }
 
 
 # The command line

@@ -1,7 +1,6 @@
 """Same again: neither threads nor workers nor the way kernels start change a number, to the last byte."""
 
 import json
-import shutil
 
 import pytest
 
@@ -27,9 +26,9 @@ inverse[:2, :2]"""
 NAMES = ("01-a", "02-b", "03-c")
 
 WAYS = {
-    "one thread, one worker": {"threads": "1", "workers": 1, "warm": True},
-    "four threads, three workers": {"threads": "4", "workers": 3, "warm": True},
-    "four threads, fresh kernels": {"threads": "4", "workers": 2, "warm": False},
+    "one thread, one worker": {"threads": "1", "workers": 1, "fork": 2},
+    "four threads, three workers": {"threads": "4", "workers": 3, "fork": 2},
+    "four threads, fresh kernels": {"threads": "4", "workers": 2, "fork": 99},
 }
 
 
@@ -47,7 +46,8 @@ def executed(new_checkout):
             for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
                 patch.setenv(variable, how["threads"])
             patch.setenv("PYTHONHASHSEED", str(number))
-            execute.run(jobs, folder, folder / "cache", workers=how["workers"], warm=how["warm"])
+            patch.setattr(execute, "WORTH_FORKING", how["fork"])
+            execute.run(jobs, folder, folder / "cache", workers=how["workers"])
         files = [*folder.glob("results/*.json"), *folder.glob("notebooks/*.ipynb")]
         found[way] = {path.name: path.read_bytes() for path in files}
     return found
@@ -83,19 +83,3 @@ def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch
     with monkeypatch.context() as patch:
         patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
         assert digest() != before
-
-
-def test_a_build_by_one_worker_equals_one_by_two(new_checkout, recording_code, quick_builds):
-    """From the first byte of the data to the last of the pages: the command, and in this process with forked pages."""
-    checkouts = [new_checkout() for _ in range(2)]
-    shutil.copyfile(checkouts[0].root / "mine.xlsx", checkouts[1].root / "mine.xlsx")
-    ways = (checkouts[0].sense7, checkouts[1].call)
-    for jobs, (checkout, sense7) in enumerate(zip(checkouts, ways, strict=True), 1):
-        checkout.book()
-        checkout.notebook("02-b", recording_code("02-b", "seed_of_b"))
-        checkout.toc("book/ledger", "notebooks/01-a", "notebooks/02-b")
-        done = sense7("build", "mine.xlsx", "--jobs", jobs, "-p", "seed=3")
-        assert done.returncode == 0, done.stderr
-    first, second = (checkout.bytes("mine") for checkout in checkouts)
-    assert first.keys() == second.keys()
-    assert [name for name in first if first[name] != second[name]] == []

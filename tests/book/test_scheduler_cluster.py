@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7.book.partitioned import statistics_of_parts
-from sense7.book.scheduler import Cluster, connect
+from sense7.book.scheduler import Cluster, connect, statistics_of_parts
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook.partitions import write_partitions
@@ -172,7 +171,7 @@ def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(
 def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
     from sense7.book import scheduler
 
-    monkeypatch.setattr(scheduler, "library_digest", lambda skip: "other")
+    monkeypatch.setattr(scheduler, "library_digest", lambda: "other")
     scheduler._what_runs.cache_clear()
     try:
         with pytest.raises(UserError, match=r"differs from this process: library\. Start it again"):

@@ -127,7 +127,7 @@ def copied_checkout():
 
 
 @pytest.fixture(scope="session")
-def build_in_copy(copied_checkout, forking):
+def build_in_copy(copied_checkout):
     """Build an edition of a workbook in the copied checkout: path, name -> Edition.
 
     With few draws: these books are looked at for what they say, not for their last digits.
@@ -138,7 +138,7 @@ def build_in_copy(copied_checkout, forking):
         workbook = copied_checkout / "given" / name / path.name
         workbook.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, workbook)
-        with forking(), pytest.MonkeyPatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch:
             for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
                 patch.delenv(variable, raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))

@@ -2,7 +2,7 @@
 
 import re
 
-from sense7.book.how_made import SHOWN_VERSIONS
+from sense7.book.plan import SHOWN_VERSIONS
 from sense7.sources.released import RELEASED
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from sense7.book.key_index import source_of
+from sense7.book.ledger import source_of
 from sense7.record import read_values
 
 

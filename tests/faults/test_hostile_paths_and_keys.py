@@ -12,9 +12,9 @@ from helpers import checkout as small
 from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.book import execute
+from sense7.book.execute import rerun
 from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import plan
-from sense7.book.rerun import rerun
 from sense7.errors import UserError
 from sense7.judge.endpoint import KEYS, Endpoint, without_keys
 from sense7.record import Recorder
@@ -82,11 +82,12 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
     monkeypatch.setenv("HARMLESS", "seen-by-notebooks")
     for name in ("01-a", "02-b"):
         checkout.notebook(name, small.recording(name, f"seed_of_{name}", before=TELLING))
-    for warm in (True, False):
+    for fork in (2, 99):
+        monkeypatch.setattr(execute, "WORTH_FORKING", fork)
         given = {"data": "mine", "results": "../results"}
-        jobs = plan(find_notebooks(checkout.root), given, f"digest {warm}", [])
-        edition = checkout.root / f"edition {warm}"
-        execute.run(jobs, edition, checkout.root / "cache", workers=2, warm=warm)
+        jobs = plan(find_notebooks(checkout.root), given, f"digest {fork}", [])
+        edition = checkout.root / f"edition {fork}"
+        execute.run(jobs, edition, checkout.root / "cache", workers=2)
         assert len(holding(edition, "seen-by-notebooks")) == 2
     assert holding(checkout.root, KEY) == []
 

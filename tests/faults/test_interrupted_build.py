@@ -19,8 +19,8 @@ BUILD = ("build", "mine.xlsx", "--jobs", 2)
 class Project:
     """A checkout with a good book that has become outdated, and what the next build comes to undisturbed."""
 
-    def __init__(self, base, forks):
-        self.base, self.forks = base, forks
+    def __init__(self, base):
+        self.base = base
         made = book.Checkout(base / "made" / "check out")
         made.book()
         made.notebook("02-b", book.recording("02-b", "seed_of_b"), needs=["01-a"])
@@ -40,9 +40,7 @@ class Project:
         assert len(self.new) == len(NOTEBOOKS)
 
     def command(self, root):
-        return interrupting.Command(
-            root, self.forks, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter")
-        )
+        return interrupting.Command(root, SENSE7_ROOT=str(root), JUPYTER_DATA_DIR=str(self.base / "jupyter"))
 
     def fresh(self, name):
         """A copy of the checkout with the outdated book."""
@@ -70,8 +68,8 @@ def cached(root):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, forks):
-    return Project(tmp_path_factory.mktemp("build"), forks)
+def project(tmp_path_factory):
+    return Project(tmp_path_factory.mktemp("build"))
 
 
 def require_intact(project, root):
@@ -97,7 +95,10 @@ def require_the_same(project, command, kept):
     assert json.loads(listed.partition("=")[2].rstrip(";\n"))[0]["name"] == "mine"
 
 
-@pytest.mark.parametrize("moment", interrupting.moments(2, seed=4), ids=str)
+FIRST, *MORE = interrupting.moments(20, seed=4)
+
+
+@pytest.mark.parametrize("moment", [FIRST, *(pytest.param(one, marks=pytest.mark.long) for one in MORE)], ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
     command = project.fresh(str(moment))
     command.interrupt(moment, project.whole, *BUILD)
@@ -112,7 +113,7 @@ def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
     process = command.start(*BUILD)
-    # They are begun while notebooks are still executed; until they are complete they have no mark.
+    # Until they are complete they have no mark.
     interrupting.until(lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process)
     assert not (making / "frame").exists(), "the pages were made before they could be interrupted"
     process.kill()

@@ -34,19 +34,19 @@ def script(asked):
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory, minimal_sheets, forks):
+def session(tmp_path_factory, minimal_sheets):
     """A server, a command without a folder, its arguments, and what it comes to undisturbed."""
     base = tmp_path_factory.mktemp("judge")
     said = [f"Message {number} of conversation {name}." for name in range(CONVERSATIONS) for number in range(4)]
     write_sheets(minimal_sheets(conversations=CONVERSATIONS, messages={"Content": said}), base / "study.xlsx")
     with endpoint.Endpoint(script, latency=0.1) as server:
 
-        def prepared(name, forks=forks):
+        def prepared(name):
             folder = base / name
             folder.mkdir()
             arguments = ["judge", "run", "--data", base / "study.xlsx", "--base-url", server.address]
             arguments += ["--concurrency", AT_ONCE, "--runs", RUNS, "--out", folder / "out", "--backoff", 0.01]
-            return interrupting.Command(folder, forks, HOME=str(base)), arguments
+            return interrupting.Command(folder, HOME=str(base)), arguments
 
         command, arguments = prepared("undisturbed")
         whole = command.run(*arguments)
@@ -86,7 +86,7 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
 @pytest.mark.long
 def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(session):
     server, prepared, _, undisturbed = session
-    command, arguments = prepared("background", forks=None)
+    command, arguments = prepared("background")
     begun, journal = len(server.asked), command.folder / "out" / JOURNAL
     process = command.start(*arguments, background=True)
     interrupting.until(lambda: journal.exists() and journal.stat().st_size > 0, process)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.book.partitioned import statistics_of_parts
+from sense7.book.scheduler import statistics_of_parts
 from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap

@@ -89,8 +89,8 @@ def recording(name, key, value="seed", before=""):
 class Checkout:
     """Writes the parts of a checkout, and builds it."""
 
-    def __init__(self, root, run_here=None, forks=None):
-        self.root, self.run_here, self.forks = root, run_here, forks
+    def __init__(self, root, run_here=None):
+        self.root, self.run_here = root, run_here
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
@@ -159,9 +159,9 @@ class Checkout:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
         return kept | {"SENSE7_ROOT": str(self.root)}
 
-    def sense7(self, *arguments, forked=True):
-        """Run the command in a process of its own, forked or started like any other."""
-        process = self.start(*arguments) if forked else self.start_fresh(*arguments)
+    def sense7(self, *arguments):
+        """Run the command in a process of its own."""
+        process = self.start(*arguments)
         out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
@@ -170,12 +170,6 @@ class Checkout:
         return self.run_here(*arguments, cwd=self.root, environment=self.environment())
 
     def start(self, *arguments):
-        """Start the command in a group of its own, by a fork where that can be."""
-        if self.forks is None:
-            return self.start_fresh(*arguments)
-        return self.forks.start(COMMAND, *arguments, folder=self.root, environment=self.environment())
-
-    def start_fresh(self, *arguments):
         """Start the command in a group of its own, as a terminal would."""
         return subprocess.Popen(
             [sys.executable, "-c", COMMAND, *map(str, arguments)],

@@ -1,7 +1,9 @@
 """Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
 
 import html
+import io
 import json
+import math
 import os
 import re
 import shutil
@@ -11,7 +13,7 @@ from urllib.parse import quote
 
 from sense7.book.manifest import require_whole
 from sense7.errors import UserError
-from sense7.files import lock_file, scratch_folder, write_whole
+from sense7.files import scratch_folder, write_whole
 from sense7.sources import SOURCES
 
 __all__ = [
@@ -20,9 +22,12 @@ __all__ = [
     "EXPLORER_FOLDER",
     "EXPLORER_PAGE",
     "JUDGE_LOGS",
+    "MARKS",
+    "card",
     "claim_edition",
     "edition_folder",
     "list_editions",
+    "positions",
     "published_address",
     "require_same_source",
     "source_of",
@@ -94,20 +99,6 @@ def require_same_source(folder: Path, source: str, sha256: str) -> None:
     """Refuse to replace an edition that was made from another source.
 
     The same file with other content may replace it, and so may another file with the same content.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the edition; it may be absent.
-    source : str
-        As :func:`source_of` gave it.
-    sha256 : str
-        Of the workbook that is to replace it.
-
-    Raises
-    ------
-    UserError
-        If the edition was made from another source, whose content differs.
     """
     before = _made_from(folder.parent).get(folder.name, source)
     try:
@@ -144,25 +135,13 @@ def list_editions(editions: Path) -> list[dict]:
 
     A script that assigns a variable, since a page opened from disk may load that and nothing else. It lies
     outside of every edition, so that these stay as they are when another one comes.
-
-    Parameters
-    ----------
-    editions : Path
-        Folder with one folder per edition.
-
-    Returns
-    -------
-    list of dict
-        Name, label (what the data are) and pages of each, by name.
     """
-    with (editions / ".swap").open("a") as lock:
-        lock_file(lock)  # builds at once: the last to come sees what all have made
-        entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
-        listed = [entry for entry in entries if entry]
-        text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
-        path = editions / EDITIONS_LIST
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text)
+    entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
+    listed = [entry for entry in entries if entry]
+    text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
+    path = editions / EDITIONS_LIST
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_whole(path, text)
     return listed
 
 
@@ -197,30 +176,7 @@ def published_address(repository: str, name: str = "") -> str:
 
 
 def write_site(editions: Path, names: Sequence[str], out: Path, repository: str = "") -> Path:
-    """Put editions together to a folder that any web server can publish as it is.
-
-    Parameters
-    ----------
-    editions : Path
-        Folder of the finished editions.
-    names : sequence of str
-        Those to publish, in the order in which the front page is to name them.
-    out : Path
-        Folder to write; it must be absent or empty.
-    repository : str
-        Address of the repository. If its site has an address, a map of all pages is written for search engines.
-
-    Returns
-    -------
-    Path
-        The front page. Beside it, ``editions/NAME`` holds pages, recorded values and the ledger of each edition;
-        workbooks, executed notebooks and predictions are not copied.
-
-    Raises
-    ------
-    UserError
-        If an edition is not finished or damaged, or the folder is in use or can't be written.
-    """
+    """Put editions together to a folder that any web server can publish as it is."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out}: is there already. Remove it, or give another place.")
     for name in names:
@@ -240,7 +196,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
             labels = {entry["name"]: entry["label"] for entry in listed}
             if address := published_address(repository):
                 (site / "sitemap.xml").write_text(_site_map(address, listed), encoding="utf-8")
-            (site / "editions" / ".swap").unlink()
             items = "\n".join(
                 f'<li><a href="editions/{quote(name)}/html/index.html">{html.escape(name)}</a>: '
                 f"{html.escape(labels[name])}</li>"
@@ -257,8 +212,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
 
 
 def _write_card(edition: Path) -> None:
-    from sense7.book.card import card  # draws: nothing else here needs matplotlib
-
     ledger = json.loads((edition / "ledger.json").read_text(encoding="utf-8"))
     label = json.loads((edition / "edition.json").read_text(encoding="utf-8"))["label"]
     (edition / CARD).write_bytes(card(ledger, label))
@@ -277,3 +230,70 @@ def _site_map(address: str, editions: Sequence[Mapping]) -> str:
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
     )
+
+
+MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
+"""Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""
+
+_WIDEST = 2
+"""Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
+
+
+def positions(row: Mapping) -> tuple[float, float, float, float] | None:
+    """Where reference, estimate and both limits lie on a row's axis, in percent of its width.
+
+    For a published figure the axis goes from zero to twice that figure; for a claim in words it
+    is as wide as the interval needs to either side of the value that the claim excludes.
+
+    Examples
+    --------
+    >>> published = {"value": 2.0, "kind": "figure", "compare": {"within": 0.1}}
+    >>> computed = {"estimate": 2.0, "low": 1.0, "high": 4.0}
+    >>> positions({"published": published, "computed": computed})
+    (50.0, 50.0, 25.0, 100.0)
+    """
+    claim, computed = row["published"], row["computed"]
+    if computed is None or not isinstance(computed["estimate"], int | float) or claim["kind"] == "check":
+        return None
+    numbers = [computed["estimate"], computed["low"], computed["high"]]
+    numbers = [numbers[0] if number is None else number for number in numbers]
+    rule = claim["compare"] or {}
+    if claim["value"] is not None:
+        places = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
+    elif "beyond" in rule or "sign" in rule:
+        reference = rule.get("beyond", 0)
+        reach = 2.1 * max(abs(number - reference) for number in numbers) or 1
+        places = [0.5 + (number - reference) / reach for number in (reference, *numbers)]
+    else:
+        return None
+    reference, estimate, low, high = (round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place))
+    return reference, estimate, low, high
+
+
+def card(ledger: Sequence[Mapping], label: str) -> bytes:
+    """Draw what the ledger of an edition shows: published figures beside this edition's values and intervals."""
+    from matplotlib.figure import Figure
+
+    from sense7.figures.style import COLOURS, drawn, styled
+
+    rows = [row for row in ledger if not row["published"]["release"] and row["published"]["value"] is not None]
+    rows = [row for row in rows if positions(row) and row["computed"]["low"] is not None][:12]
+    stream = io.BytesIO()
+    with styled():
+        drawing = Figure(figsize=(12, 6.3), facecolor="white")
+        drawing.text(0.05, 0.86, "SENSE-7: a reproducible companion", fontsize=30, weight="bold")
+        drawing.text(0.05, 0.78, f"Data: {drawn(label, 90)}", fontsize=17)
+        axes = drawing.add_axes((0.3, 0.12, 0.65, 0.58))
+        for place, row in enumerate(rows):
+            reference, estimate, low, high = positions(row)
+            axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=3)
+            axes.plot([estimate], [place], "o", color=COLOURS[0], markersize=9)
+            axes.axvline(reference, linestyle="--", color="black", linewidth=1)
+        axes.set_xlim(0, 100)
+        axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
+        names = [drawn(row["published"]["short"] or row["published"]["title"], 32) for row in rows]
+        axes.set_yticks(range(len(rows)), names, fontsize=13)
+        axes.set_xticks([0, 50, 100], ["zero", "as published", "twice as published"], fontsize=13)
+        axes.grid(visible=False)
+        drawing.savefig(stream, format="png", dpi=100, bbox_inches=None, metadata={"Software": None})
+    return stream.getvalue()

@@ -64,26 +64,6 @@ def script_json(content: object) -> str:
 def explorer_files(study: Study, judges: Judges | None = None, first: str = "") -> dict[str, str]:
     """The script files of a study's explorer.
 
-    Parameters
-    ----------
-    study : Study
-        The data.
-    judges : Judges, optional
-        Of its conversations, as :func:`sense7.judge.judges.read_runs` gives them.
-    first : str
-        The judge to show first; "" for the one with most runs.
-
-    Returns
-    -------
-    dict
-        Name -> text. ``conversations.js`` sets ``window.sense7Conversations``: names (conditions, topics,
-        ratings, answers) and one row per conversation, with ground truth (1..5, None where no dimension was rated),
-        its label, the number of poor turns (None where no turn has an overall rating), the overall rating of each turn
-        and the lowest level of each rating; and for each judge its runs and, for each conversation, the score of each
-        run, or the status that says why there is none. ``texts-N.js`` sets
-        ``window.sense7Texts[N]``: each different text once, and the messages of its conversations, in order.
-        A rating is one character: its level 1..5, ``-`` for "unknown" (not rated), ``.`` for a blank cell.
-
     Examples
     --------
     >>> from sense7.loading import load

@@ -8,20 +8,31 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 import ast
 import copy
 import hashlib
+import importlib
+import inspect
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from sense7 import sources
 from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.sources.released import RELEASED
 
+if TYPE_CHECKING:
+    from sense7.study import Study
+
 __all__ = [
     "BY_HAND",
     "COMMON",
+    "FRAMES",
+    "NEED",
+    "NOT_RUN",
     "TextNotebook",
     "cells_of",
     "derive_copies",
@@ -30,9 +41,17 @@ __all__ = [
     "ipynb_text",
     "load_notebook",
     "refuse_edited",
+    "skip_unfit",
     "to_ipynb",
     "unfit_parameters",
 ]
+
+NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
+"""What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
+
+FRAMES = ("conversations", "messages", "turns", "participants")
+NOT_RUN = "# Not run here: "
+"""How the first line of a cell begins that was left out; the page shows it as a sentence."""
 
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
@@ -79,29 +98,7 @@ if importlib.util.find_spec("sense7") is None:
 
 @dataclass(frozen=True)
 class TextNotebook:
-    """A text notebook as the pipeline sees it.
-
-    Attributes
-    ----------
-    path : Path
-        The .md file.
-    source : str
-        Its text.
-    code : str
-        Its cells of code with their tags, which is all that runs, as JSON.
-    defaults : dict
-        Parameter -> default, from the parameters cell.
-    schemas : dict
-        Parameter -> JSON Schema.
-    needs : tuple of str
-        Names of the notebooks whose recorded values it reads.
-    sources : tuple of str
-        Names of the fetched data sets that it looks at, besides the edition's own data.
-    stored : tuple of str
-        Paths of the stored results that it shows, such as data/coverage.json, or of the published claims.
-    released : tuple of str
-        Names of the tables of released ratings that it reads (:mod:`sense7.sources.released`).
-    """
+    """A text notebook as the pipeline sees it."""
 
     path: Path
     source: str = field(repr=False)
@@ -133,13 +130,7 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 
 def load_notebook(path: Path) -> TextNotebook:
-    """Load one text notebook.
-
-    Raises
-    ------
-    UserError
-        If it has no parameters cell, or a parameter has no schema or an unfit default.
-    """
+    """Load one text notebook."""
     return _loaded(path, path.read_text(encoding="utf-8"))
 
 
@@ -182,7 +173,7 @@ def _own_settings(path: Path, settings) -> dict:
     return dict(settings)
 
 
-@cache
+@lru_cache
 def _settings_validator():
     """Made once: to make one takes longer than to use it."""
     import jsonschema
@@ -204,13 +195,6 @@ def _assignment(statement: ast.stmt) -> tuple[str, object]:
 
 def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:
     """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
-
-    Parameters
-    ----------
-    schemas : mapping
-        Parameter -> JSON Schema.
-    parameters : mapping
-        Parameter -> value.
 
     Examples
     --------
@@ -268,18 +252,11 @@ def cells_of(notebook: TextNotebook) -> list[dict]:
     ]
 
 
-def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
-    """Return the notebook in Jupyter's format, unexecuted, equal for equal text.
+def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
+    """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 
-    Random cell ids are replaced by numbered ones, so that a diff shows only what changed.
-
-    Parameters
-    ----------
-    notebook : TextNotebook
-        The text notebook.
-    install_from : str, optional
-        See :func:`installable_from`. If given, a cell below the parameters installs the library where it is missing, so
-        that the notebook runs wherever it is opened.
+    With ``install_from`` (:func:`installable_from`), a cell below the parameters installs the library where it is
+    missing, so that the notebook runs wherever it is opened. ``settings`` take the place of its parameters.
     """
     import nbformat
 
@@ -289,10 +266,10 @@ def to_ipynb(notebook: TextNotebook, install_from: str | None = None) -> str:
         "language_info": {"name": "python"},
     }
     node.nbformat, node.nbformat_minor = 4, 5
+    (position,) = (number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", []))
+    if settings is not None:
+        node.cells[position].source = "\n".join(f"{key} = {value!r}" for key, value in settings.items())
     if install_from is not None:
-        (position,) = (
-            number for number, cell in enumerate(node.cells) if "parameters" in cell.metadata.get("tags", [])
-        )
         node.cells.insert(position + 1, nbformat.v4.new_code_cell(_INSTALL.format(install_from)))
     for number, cell in enumerate(node.cells, 1):
         cell["id"] = f"cell-{number:02d}"
@@ -305,18 +282,65 @@ def ipynb_text(node: Mapping) -> str:
     return json.dumps(node, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+# --- cells by hand -------------------------------------------------------------------
+
+
+def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
+    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why."""
+    node = json.loads(text)
+    for cell in node["cells"]:
+        if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
+            continue
+        lacks, reasons = [], {}
+        for need in needs:
+            if need == "predictions":
+                lacks += [] if parameters.get("predictions") else ["no predictions of a judge"]
+                continue
+            path = folder / parameters["data"]
+            path = path if path.exists() else sources.resolve(parameters["data"])[0]
+            path, (interval, key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
+            if key:
+                part = "low" if interval else "estimate"
+                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function, part)
+                continue
+            found = getattr(_loaded(path, path.stat().st_mtime_ns), frame)
+            if found is None or column not in found or not found[column].notna().any():
+                lacks.append(f"no {column.replace('_', ' ')} ({frame})")
+        if lacks or reasons:
+            cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
+            why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
+            cell["source"] = f"{NOT_RUN}{why}.\n{cell['source']}"
+    return ipynb_text(node)
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path, changed: int) -> "Study":
+    from sense7.loading import load
+
+    return load(path)
+
+
+@lru_cache(maxsize=64)
+def _reason(path: Path, changed: int, key: str, module: str, function: str, part: str) -> dict[str, None]:
+    """Why a finding has no number, or no interval, under a key in this workbook; nothing if it has one."""
+    from sense7.estimators.bootstrap import ParticipantBootstrap
+    from sense7.findings.core import keyed_rows
+
+    study = _loaded(path, changed)
+    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
+    given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
+    needed = inspect.signature(compute).parameters
+    rows = keyed_rows(compute(**{name: value for name, value in given.items() if name in needed}))
+    row = next((row for row in rows if row["key"] == key), {part: None, "reason": f"there is no {key}"})
+    return {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
+
+
 # --- the copies that Jupyter opens ------------------------------------------------------
 
 
 def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write: bool = True) -> list[Path]:
-    """Write the .ipynb beside each text notebook where it is not up to date, and return these.
-
-    Raises
-    ------
-    UserError
-        If one was edited in Jupyter: nothing is written then.
-    """
-    refuse_edited(notebooks)
+    """Write the .ipynb beside each text notebook where it is not up to date, and return these."""
+    refuse_edited([notebook.path for notebook in notebooks])
     stale = []
     for notebook in notebooks:
         path, node = notebook.path.with_suffix(".ipynb"), json.loads(to_ipynb(notebook, install_from))
@@ -329,10 +353,10 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write
     return stale
 
 
-def refuse_edited(notebooks: Iterable[TextNotebook]) -> None:
+def refuse_edited(texts: Iterable[Path]) -> None:
     """Refuse to go on where a derived .ipynb was edited, since the book is made from the text beside it."""
-    for notebook in notebooks:
-        path = notebook.path.with_suffix(".ipynb")
+    for text in texts:
+        path = text.with_suffix(".ipynb")
         try:
             node = json.loads(path.read_text(encoding="utf-8"))
             derived = node["metadata"].get("sense7", {}).get("derived")
@@ -341,8 +365,8 @@ def refuse_edited(notebooks: Iterable[TextNotebook]) -> None:
             continue  # none, or no notebook: nothing of an edit would be lost
         if edited:
             raise UserError(
-                f"{path} was edited, and {notebook.path.name} beside it, from which the book is made, does not have "
-                f"the edit. Make it in {notebook.path.name} too, then remove {path.name}: it is derived again. To "
+                f"{path} was edited, and {text.name} beside it, from which the book is made, does not have "
+                f"the edit. Make it in {text.name} too, then remove {path.name}: it is derived again. To "
                 f"run the edited one as it is: papermill {path.name} executed.ipynb"
             )
 

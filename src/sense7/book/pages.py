@@ -1,213 +1,164 @@
-"""The pages of an edition, made by Jupyter Book; of notebooks, only those that changed since the last time.
+"""The pages of an edition, made by one `jupyter-book build`; of notebooks, only those that changed since the last time.
 
-``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them. The next
-build starts there, so that Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose
-values did. All else that pages depend on, the rest of the book, the configuration, the packages, how the edition was
-made, is its *frame*: under another one, and after a build that failed or was killed, all is made again. Of a frame that
-is new before any notebook has run, Jupyter Book reads the pages that rest on none while they run. The
-pages are those that a first build makes; a test compares them to the byte.
+``_build/pages/NAME`` keeps what the last pages of an edition were made from, and what Sphinx keeps of them, so that
+Sphinx reads only what changed: notebooks, and pages that show a value of a notebook whose values did. All that more
+than one page depends on is the *frame*: under another one, and after a build that failed, all is made again. The pages
+are those that a first build makes; a test compares them to the byte.
 """
 
-import contextlib
 import copy
-import functools
 import hashlib
 import html
 import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 
-from sense7.book.banner import banner
-from sense7.book.execute import BuildError
-from sense7.book.how_made import CODE, describe, describe_code
-from sense7.book.icons import prepare_to_cut, reduce_icon_font
-from sense7.book.jupyter_book import JupyterBook
-from sense7.book.manifest import environment_of
-from sense7.files import disk_trouble, lock_file
+import sense7
+from sense7.book.manifest import digest_files, environment_of
+from sense7.book.plan import BuildError
+from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
+from sense7.judge.endpoint import without_keys
+from sense7.sources.released import RELEASED
+from sense7.terminal import count_of
 
-__all__ = ["pages_under_way"]
+__all__ = ["banner", "describe", "describe_code", "make_pages"]
 
-_MARK = "frame"
-_WHOLE = "whole-frame"
-_BUILDER = "sense7.book.extensions.builder"
-_NOTEBOOKS = "stage/notebooks"
-_LAST_STATIC = "last-static"
-_SEARCH_PAGE = "search.html"
-_SEARCH = re.compile(rb'<script src="[^"]*(?:searchindex|searchtools|language_data)\.js[^"]*"></script>')
-_ICONS = re.compile(rb'<script defer src="[^"]*/scripts/fontawesome\.js[^"]*"></script>')
-_SET_UP_TAGS = {"parameters", "injected-parameters"}
+CODE = "sense7:code"
+"""Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
+
+# Pages are millions of objects that stay to the end: to look through them for cycles takes a third of the time. The
+# thread ends the process with the build, whose end of the pipe the system closes.
+_JUPYTER_BOOK = (
+    "import gc, os, sys, threading; gc.disable(); sys.argv[0] = 'jupyter-book'; "
+    "threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start(); "
+    "from jupyter_book.cli.main import main; main()"
+)
+_PACKAGE = Path(sense7.__file__).parent
+_MAKERS = ("book", "figures", "simulate/parameters.py")
+"""What makes pages, besides the modules of the top level; pages name what else they depend on."""
+
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-@contextlib.contextmanager
-def pages_under_way(
-    root: Path, facts: Mapping, config: dict, kept: Path, scratch: Path, program: JupyterBook
-) -> Iterator[Callable[..., Path]]:
-    """Make the pages of an edition with Jupyter Book: execution off, warnings are errors.
+def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path) -> None:
+    """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
-    Where nothing can be kept of the last pages, Jupyter Book begins at once with what rests on no edition.
-
-    Parameters
-    ----------
-    root : Path
-        The checkout.
-    facts : mapping
-        Of the edition, as edition.json will hold them; the verdicts may be missing.
-    config : dict
-        Jupyter Book's configuration, with the repository's address.
-    kept : Path
-        Folder for what is kept from one build to the next.
-    scratch : Path
-        Folder for what is not.
-    program : JupyterBook
-        Not used yet.
-
-    Yields
-    ------
-    callable
-        Takes the folder of the edition in the making, in which executed notebooks, results, ledger and truth lie by
-        then, all facts, and what else is to be done while Jupyter Book is at work. Gives the folder of the pages, in
-        ``scratch``; raises BuildError, which quotes what Jupyter Book complained of.
+    Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
-    book = _book(root)
-    frame = _frame(root, book, _steady(facts), config)
-
-    def begin(workplace: Path, sources: Mapping[str, bytes]) -> None:
-        settings = {"stage/_config.yml": _configuration(config, facts, workplace / "edition")}
-        _bring_up_to_date(workplace, {**sources, **settings})
-        # Always copied again; what lies there already gets another address.
-        static = workplace / "pages" / "_build" / "html" / "_static"
-        with contextlib.suppress(OSError):
-            static.rename(scratch / _LAST_STATIC)
-        shutil.rmtree(static, ignore_errors=True)
-        arguments = ["build", str(workplace / "stage"), "--path-output", str(workplace / "pages")]
-        program.start([*arguments, "-W", "-n", "--keep-going", "--quiet"], workplace / "stage")
-
-    def finish(
-        edition: Path, facts: Mapping, meanwhile: Callable[[], object] = lambda: None, begun: Path | None = None
-    ) -> Path:
-        sources = _edition_files(edition, _steady(facts)) | _notebooks(edition) | book
-        with contextlib.nullcontext(begun) if begun else _workplace(kept, frame, scratch) as workplace:
-            whole, mark = _frame(root, sources, _steady(facts), config), workplace / _WHOLE
-            if begun:
-                settings = (workplace / "stage" / "_config.yml").read_bytes()
-                _bring_up_to_date(workplace, sources | {"stage/_config.yml": settings})
-            else:
-                if not mark.exists() or mark.read_text(encoding="utf-8") != whole:
-                    shutil.rmtree(workplace / "pages", ignore_errors=True)
-                begin(workplace, sources)
-            mark.write_text(whole, encoding="utf-8")
-            _check(*program.finish(functools.partial(_wait_usefully, scratch, meanwhile)), workplace)
-            pages = Path(shutil.copytree(workplace / "pages" / "_build" / "html", scratch / "html"))
-        _finish_pages(pages, facts["made"])
-        (pages / "index.html").write_text(_landing(facts, config["title"]), encoding="utf-8")
-        return pages
-
-    if _made_within(kept) == frame:
-        yield finish
-        return
-    with _workplace(kept, frame, scratch, emptied=True) as workplace:
-        # Notebooks that are not executed yet have their places among the pages.
-        coming = {f"{_NOTEBOOKS}/{path.stem}.ipynb": b"" for path in (root / "notebooks").glob("*.md")}
-        begin(workplace, book | coming)
-        yield functools.partial(finish, begun=workplace)
+    # Without the commit and the library, which are put in afterwards: no page is made again for another one.
+    made = {key: one for key, one in facts["made"].items() if key not in {"apart", "changed", "commit", "library"}}
+    steady = facts | {"made": made}
+    content = _sources(root, edition, steady)
+    frame = _frame(root, content, steady, config)
+    mark = kept / "frame"
+    if not mark.exists() or mark.read_text(encoding="utf-8") != frame:
+        shutil.rmtree(kept, ignore_errors=True)
+    mark.unlink(missing_ok=True)
+    content["stage/_config.yml"] = _configuration(config, facts, kept / "edition")
+    # What changed, and only that, as Sphinx goes by the times of files.
+    for part in ("edition", "stage"):
+        for path in [path for path in (kept / part).rglob("*") if path.is_file()]:
+            if path.relative_to(kept).as_posix() not in content:
+                path.unlink()
+    for name, text in content.items():
+        path = kept / name
+        if not path.exists() or path.read_bytes() != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text)
+    _run_jupyter_book(kept)
+    pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
+    mark.write_text(frame, encoding="utf-8")
+    words = html.escape(describe_code(facts["made"])).encode()
+    for path in pages.rglob("*.html"):
+        page = path.read_bytes()
+        if CODE.encode() in page:
+            path.write_bytes(page.replace(CODE.encode(), words))
+    # The page at the top leads to the front page, and says what data the book shows.
+    (pages / "index.html").write_text(
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
+        f"<title>{html.escape(config['title'])}</title>\n</head>\n<body>\n"
+        f'{banner(facts, "notebooks/01-dataset.html")}\n<p><a href="book/index.html">Open the book</a></p>\n'
+        f"{describe(facts)}\n</body>\n</html>\n",
+        encoding="utf-8",
+    )
 
 
-def _wait_usefully(scratch: Path, meanwhile: Callable[[], object]) -> None:
-    """Do what takes time and needs no pages, while Jupyter Book is at work."""
-    meanwhile()
-    shutil.rmtree(scratch / _LAST_STATIC, ignore_errors=True)
-    prepare_to_cut()
+def _run_jupyter_book(kept: Path) -> None:
+    options = ["-W", "-n", "--keep-going", "--quiet"]
+    arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
+    theirs, held = os.pipe()
+    try:
+        ran = subprocess.run(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
+            [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments],
+            cwd=kept / "stage",
+            stdin=theirs,
+            capture_output=True,
+            env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
+            check=False,
+        )
+    finally:
+        os.close(theirs)
+        os.close(held)
+    log = re.sub(r"\x1b\[[0-9;]*m", "", (ran.stdout + ran.stderr).decode("utf-8", "replace"))
+    stage = f"{kept / 'stage'}{os.sep}"
+    problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
+    # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
+    if ran.returncode or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
+        if (full := disk_trouble(log)) is not None:
+            raise full
+        raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
+        lines = problems or [*raised, *log.strip().splitlines()[-15:]]
+        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
 
 
-def _steady(facts: Mapping) -> dict:
-    """Facts that pages are made from: not which build it is, nor the commit, which is put in afterwards."""
-    made = {name: value for name, value in facts["made"].items() if name not in {"apart", "changed", "commit"}}
-    return {name: value for name, value in facts.items() if name != "key"} | {"made": made}
-
-
-def _finish_pages(pages: Path, made: Mapping) -> None:
-    """Say on every page which commit made it, as no page is made again for another one; leave out heavy scripts.
-
-    Of the theme's 1.5 MB of drawn icons a page shows a dozen, which its style sheets have as letters of a font, too.
-    The search and its index, 0.4 MB, serve the search's own page alone, as nothing is searched while a reader types.
-    """
-    words = html.escape(describe_code(made)).encode()
-    contents = {path: path.read_bytes() for path in pages.rglob("*.html")}
-    for path, content in contents.items():
-        finished = _without(_ICONS, content.replace(CODE.encode(), words))
-        if path.name != _SEARCH_PAGE:
-            finished = _without(_SEARCH, finished)
-        if finished != content:
-            path.write_bytes(finished)
-    for drawn in (pages / "_static" / "scripts").glob("fontawesome.js*"):
-        drawn.unlink()
-    reduce_icon_font(pages / "_static", contents.values())
-
-
-def _without(pattern: re.Pattern, content: bytes) -> bytes:
-    """Content without what matches, and the space before it: with that in the pattern it takes ten times as long."""
-    *before, last = pattern.split(content)
-    return b"".join([*map(bytes.rstrip, before), last])
-
-
-# --- what pages are made from ----------------------------------------------------------
-
-
-def _edition_files(edition: Path, facts: Mapping) -> dict[str, bytes]:
-    """What the roles and directives of pages look up."""
+def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
+    """All that pages are made from: path below the kept folder -> content."""
+    book = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
+    content = {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in book}
     paths = [*(edition / "results").glob("*.json"), *(edition / "notebooks").glob("*.ipynb")]
     paths += [edition / "ledger.json", edition / "data" / "truth.json", edition / "data" / IMPLIED]
-    files = {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
-    return files | {"edition/edition.json": json.dumps(facts, indent=1, sort_keys=True).encode()}
-
-
-def _notebooks(edition: Path) -> dict[str, bytes]:
-    paths = (edition / "notebooks").glob("*.ipynb")
-    return {f"{_NOTEBOOKS}/{path.name}": _page_source(path).encode() for path in paths}
-
-
-def _book(root: Path) -> dict[str, bytes]:
-    paths = [root / "_toc.yml", *(path for path in (root / "book").rglob("*") if path.is_file())]
-    return {f"stage/{path.relative_to(root).as_posix()}": path.read_bytes() for path in paths}
+    content |= {f"edition/{path.relative_to(edition)}": path.read_bytes() for path in paths if path.exists()}
+    content["edition/edition.json"] = json.dumps(facts, indent=1, sort_keys=True).encode()
+    for path in (edition / "notebooks").glob("*.ipynb"):
+        node = json.loads(path.read_text(encoding="utf-8"))
+        for cell in node["cells"]:
+            tags = cell["metadata"].setdefault("tags", [])
+            sets_up = "import sense7 as s7" in "".join(cell["source"]) and not cell.get("outputs")
+            if cell["cell_type"] == "code" and (sets_up or {"parameters", "injected-parameters"} & set(tags)):
+                tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
+        content[f"stage/notebooks/{path.name}"] = json.dumps(node, ensure_ascii=False).encode()
+    return content
 
 
 def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
     options = config["sphinx"]["config"]["html_theme_options"]
-    options["announcement"] = facts["label"]  # each page puts the banner in its place, see directives
+    options["announcement"] = facts["label"]  # each page puts the banner in its place
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
     config["sphinx"]["config"] |= {"sense7_edition": str(edition), "sense7_name": facts["name"]}
-    config["sphinx"]["extra_extensions"] = [*config["sphinx"].get("extra_extensions", ()), _BUILDER]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
-def _page_source(path: Path) -> str:
-    """The executed notebook as a page is made from it: without the cells that only set it up."""
-    node = json.loads(path.read_text(encoding="utf-8"))
-    for cell in node["cells"]:
-        tags = cell["metadata"].setdefault("tags", [])
-        if cell["cell_type"] == "code" and (_SET_UP_TAGS & set(tags) or _sets_up(cell)):
-            tags.append("remove-cell")  # where files lie and how they are loaded: the notebook has it
-    return json.dumps(node, ensure_ascii=False)  # with an indent it takes ten times as long
-
-
-def _sets_up(cell: Mapping) -> bool:
-    return "import sense7 as s7" in "".join(cell["source"]) and not cell["outputs"]
+def _python(place: str) -> list[Path]:
+    return [*(_PACKAGE / place).rglob("*.py")] or [_PACKAGE / place]
 
 
 def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
@@ -216,6 +167,7 @@ def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Map
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": environment_of(root),
+        "code": [digest_files(paths, _PACKAGE) for paths in (_PACKAGE.glob("*.py"), *map(_python, _MAKERS))],
     }
     for name, content in sources.items():
         if name.startswith("edition/results/"):
@@ -224,91 +176,84 @@ def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Map
         elif name == "edition/ledger.json":
             rows = json.loads(content)
             parts[name] = [[row["id"], row["tuned"], (row["computed"] or {}).get("key")] for row in rows]
-        elif name.startswith(_NOTEBOOKS):
-            parts[name] = _seen_elsewhere(json.loads(content))
+        elif name.startswith("stage/notebooks"):
+            cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "markdown"]
+            lines = (line for cell in cells for line in "".join(cell["source"]).splitlines())
+            parts[name] = [line for line in lines if _SEEN_ELSEWHERE.match(line)]
         elif name != "edition/edition.json" and not name.startswith("edition/notebooks/"):
             parts[name] = hashlib.sha256(content).hexdigest()
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _seen_elsewhere(notebook: Mapping) -> list[str]:
-    prose = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    return [line for text in prose for line in text.splitlines() if _SEEN_ELSEWHERE.match(line)]
+# --- what every page says of its data, and of how it was made ----------------------------
 
 
-# --- where they are made ---------------------------------------------------------------
+def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False) -> str:
+    """What a page says of its data, one line and the rest one click away, as HTML; all from outside is escaped.
 
-
-@contextlib.contextmanager
-def _workplace(kept: Path, frame: str, scratch: Path, *, emptied: bool = False) -> Iterator[Path]:
-    """Give the folder of the last pages: as it is if they were made within the same frame, else emptied.
-
-    It is another one in ``scratch`` if a second build of the edition is at work there. A build that is stopped leaves a
-    folder without a mark, which is not used again.
+    ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
+    their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
-    kept.mkdir(parents=True, exist_ok=True)
-    # The system gives a lock back when its process ends, however it ends.
-    with kept.with_name(f"{kept.name}.lock").open("a") as lock:
-        try:
-            lock_file(lock, wait=False)
-        except BlockingIOError:
-            workplace = scratch / "work"
-            workplace.mkdir()
-            yield workplace
-            return
-        known = _made_within(kept)
-        (kept / _MARK).unlink(missing_ok=True)
-        if emptied or known != frame:
-            shutil.rmtree(kept)
-            kept.mkdir()
-        yield kept
-        (kept / _MARK).write_text(frame, encoding="utf-8")
+    file, checksum = html.escape(facts["file"]), f"sha256 {html.escape(facts['sha256'][:12])}…"
+    if released:
+        line = "<strong>On this page: real ratings that other studies released.</strong>"
+        details = "They are neither SENSE-7 nor this edition's data, and the same in every edition."
+    elif facts["kind"] == "synthetic":
+        line = "<strong>Synthetic data.</strong> Its numbers are not findings."
+        details = (
+            "Unless a page names another source, every result in this edition comes from simulated conversations with "
+            f"planted effects; values marked tuned were set near published ones. (Workbook {file}, {checksum})"
+        )
+    elif facts["kind"] == "official" and facts["verified"]:
+        line = "<strong>Official SENSE-7 workbook</strong>"
+        details = f"It was fetched from the authors' repository on {html.escape(facts['fetched'][:10])}. ({checksum})"
+    elif facts["kind"] == "official":
+        line = (
+            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: nothing here counts as a reproduction."
+        )
+        details = f"It was not fetched from the authors' repository. ({checksum})"
+    elif facts["kind"] == "third-party":
+        line = f"<strong>{html.escape(facts['label'])}.</strong> Its numbers say nothing about SENSE-7."
+        details = f"{html.escape(facts['credit'])} ({checksum})"
+    else:
+        line = f"<strong>Workbook {file}</strong>: not the SENSE-7 release. Its numbers say nothing about SENSE-7."
+        details = f"It was given by its path. ({checksum})"
+    count = 0 if released else sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
+    if count:
+        warnings = count_of(count, "warning")
+        details += f' <a href="{dataset_page}#what-the-reader-noticed">{warnings} about this workbook</a>.'
+    return f'<details class="sense7-banner"><summary>{line}</summary> {details}</details>'
 
 
-def forget_pages(kept: Path) -> None:
-    """Have the next build make every page again."""
-    (kept / _MARK).unlink(missing_ok=True)
+def describe(facts: Mapping, page: str = "") -> str:
+    """What a page, named without ending, says of how it was made, as HTML; all that comes from outside is escaped."""
+    made = facts["made"]
+    notebook = page.removeprefix("notebooks/")
+    parameters = facts["parameters"]
+    if page != notebook and notebook in made["notebooks"]:
+        given = made["notebooks"][notebook]
+        parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
+    tables = made.get("released", {}).get(notebook, ()) if page != notebook else ()
+    lines = {
+        "Released ratings": ", ".join(f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" for name in tables),
+        "Workbook": "" if tables else f"{facts['file']}, SHA-256 {facts['sha256']}",
+        "Parameters": parameters,
+        "Versions": ", ".join(f"{name} {version}" for name, version in made["versions"].items()),
+        "Code": describe_code(made) if "commit" in made else CODE,
+    }
+    shown = ". ".join(f"<strong>{name}:</strong> {html.escape(text)}" for name, text in lines.items() if text)
+    return f'<p class="sense7-made">How this page was made. {shown}.</p>'
 
 
-def _made_within(kept: Path) -> str:
-    """Frame of the last pages; "" where they were not finished."""
-    mark = kept / _MARK
-    return mark.read_text(encoding="utf-8") if mark.exists() else ""
+def describe_code(made: Mapping) -> str:
+    """Which commit and library made an edition, in words.
 
-
-def _bring_up_to_date(workplace: Path, sources: Mapping[str, bytes]) -> None:
-    """Write what changed, and only that, as Sphinx goes by the times of files; remove what is no source any more."""
-    for part in ("edition", "stage"):
-        for path in [path for path in (workplace / part).rglob("*") if path.is_file()]:
-            if path.relative_to(workplace).as_posix() not in sources:
-                path.unlink()
-    for name, content in sources.items():
-        path = workplace / name
-        if not path.exists() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-
-
-def _check(code: int, log: str, workplace: Path) -> None:
-    """Raise what Jupyter Book complained of, if anything."""
-    log = re.sub(r"\x1b\[[0-9;]*m", "", log)
-    stage = f"{workplace / 'stage'}{os.sep}"
-    problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
-    # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if code or problems or not (workplace / "pages" / "_build" / "html" / "index.html").exists():
-        if (full := disk_trouble(log)) is not None:
-            raise full
-        raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
-        lines = problems or [*raised, *log.strip().splitlines()[-15:]]
-        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
-
-
-def _landing(facts: Mapping, title: str) -> str:
-    """The page at the top of the book: leads to the front page, and says what data it shows."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(title)}</title>\n</head>\n<body>\n{banner(facts, 'notebooks/01-dataset.html')}\n"
-        f'<p><a href="book/index.html">Open the book</a></p>\n{describe(facts)}\n</body>\n</html>\n'
-    )
+    >>> describe_code({"commit": "1a2b", "changed": True, "apart": False, "library": "3c4d"})
+    'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
+    """
+    library = f"library SHA-256 {made['library'][:12]}"
+    if made["commit"] is None:
+        return f"commit not known, as this is an installed package or a checkout without history of git; {library}"
+    changed = ", with changes that are not committed" if made["changed"] else ""
+    apart = ", from which the library lies apart" if made["apart"] else ""
+    return f"commit {made['commit']}{changed}{apart}; {library}"

@@ -1,127 +1,297 @@
-"""Which notebooks are to run, with which parameters and in which order, and the digest of what each result rests on."""
+"""What an edition is made from: names and files, notebooks with their parameters, and the digests of all these."""
 
+import ast
+import contextlib
+import functools
 import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
 import json
+import os
+import platform
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
+
+import yaml
 
 import sense7
 from sense7 import sources
-from sense7.book.how_made import versions
-from sense7.book.manifest import environment_of
+from sense7.book.editions import edition_folder, require_same_source, source_of
+from sense7.book.manifest import digest_files, environment_of
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
-from sense7.checkout import CARRIED
+from sense7.checkout import CARRIED, Project, cache_folder, commit_of, find_project
 from sense7.errors import UserError
+from sense7.sources import Provenance
 from sense7.sources.released import RELEASED, verified_digest
+from sense7.workbook.options import ReadingOptions
 
 __all__ = [
     "FIXED",
     "ONE_THREAD",
+    "SHOWN_VERSIONS",
+    "BuildError",
+    "Inputs",
     "Job",
+    "configuration",
     "data_beside",
-    "digest_files",
+    "how_made",
     "library_digest",
+    "modules_of",
     "plan",
     "plan_jobs",
     "released_only",
+    "resolve_inputs",
+    "versions",
 ]
 
-ONE_THREAD = dict.fromkeys(
-    (
-        *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-        *("BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS"),
-    ),
-    "1",
-)
-"""Linear algebra on several threads sums in another order, so that the last digits follow the number of processors."""
+RESERVED = ("synthetic", *sources.SOURCES)
+LONGEST_NAME = 100
 
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR")}
+ONE_THREAD |= {"VECLIB_MAXIMUM_THREADS": "1"}
 FIXED = {"PYTHONHASHSEED": "0", **ONE_THREAD}
-"""The order of sets, and the number of threads, would change what a notebook gives."""
+"""The order of sets, and of sums on several threads, would change the last digits of what a notebook gives."""
 
-NOT_IN_NOTEBOOKS = (
-    *("cli", "start.py", "help.txt"),
-    *("claims.py", "implied.py", "book", "simulate"),
-)
-"""Parts of the library that no notebook imports: a change there re-executes nothing."""
+SHOWN_VERSIONS = ("numpy", "scipy", "pandas", "scikit-learn", "statsmodels", "matplotlib", "jupyter-book")
+"""Packages whose versions stand on every page; requirements.lock names the rest."""
+
+_PACKAGE = Path(sense7.__file__).parent
+_SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
 
-@dataclass(frozen=True)
-class Job:
-    """A notebook with the parameters it is to run with.
+class BuildError(Exception):
+    """A book that could not be built, for a reason in its own sources."""
 
-    Attributes
-    ----------
-    notebook : TextNotebook
-        What is to run.
-    parameters : dict
-        All that is injected.
-    digest : str
-        Of everything that its result depends on.
-    """
+
+class Job(NamedTuple):
+    """A notebook, the parameters that are injected, and the digest of everything that its result depends on."""
 
     notebook: TextNotebook
     parameters: dict
     digest: str
 
 
-def digest_files(paths: Sequence[Path], base: Path) -> str:
-    """SHA-256 of files, by name relative to ``base`` and content."""
-    total = hashlib.sha256()
-    for path in sorted(paths):
-        total.update(str(path.relative_to(base)).encode() + b"\0")
-        total.update(hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()
+@dataclass(frozen=True)
+class Inputs:
+    """What an edition is made from; what takes long to find is found when it is asked for."""
+
+    project: Project
+    name: str
+    data: str
+    path: Path
+    provenance: Provenance
+    options: ReadingOptions
+    given: dict
+    chosen: Path | None
+
+    @property
+    def folder(self) -> Path:
+        """Where the edition lies once it is finished."""
+        return edition_folder(self.project.place, self.name)
+
+    @property
+    def cache(self) -> Path:
+        """Folder of executed notebooks, which all editions share."""
+        return self.project.place / "_build" / "cache"
+
+    @property
+    def source(self) -> str:
+        """Name of the data set, or absolute path of the workbook."""
+        return source_of(self.data, self.path)
+
+    @functools.cached_property
+    def key(self) -> str:
+        """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
+        root, place = self.project
+        beside = [path for path in self.path.parent.iterdir() if path.name.startswith(self.path.stem)]
+        chosen = [self.chosen or place / f"predictions_{self.name}"]
+        files = {
+            Path(folder, name)
+            for one in [_PACKAGE, *(root / name for name in _SOURCES), *beside, *chosen, cache_folder()]
+            for folder, _, names in (os.walk(one, followlinks=True) if one.is_dir() else [(one.parent, (), [one.name])])
+            for name in names
+            if not name.endswith((".pyc", ".ipynb"))
+        }
+        return _sha(
+            [
+                {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files) if path.is_file()},
+                [self.name, self.source, self.provenance.to_dict(), self.options.to_dict(), self.given],
+                [environment_of(root), sys.version, versions(), commit_of(root), configuration(root)["repository"]],
+                importlib.util.find_spec("inspect_ai") is not None,  # what shows a judge's logs
+            ]
+        )
+
+    @functools.cached_property
+    def predictions(self) -> list[Path]:
+        """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
+        from sense7.judge.files import prediction_files  # imports pandas
+        from sense7.judge.judges import simulated_files, simulated_folder
+
+        folder = self.chosen or self.project.place / f"predictions_{self.name}"
+        if self.chosen and not folder.is_dir():
+            raise UserError(f"{folder}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
+        judged = prediction_files(folder) if folder.is_dir() else []
+        if self.chosen and not judged:
+            raise UserError(
+                f"{folder}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {folder}"
+            )
+        return judged or simulated_files(simulated_folder(self.path))
+
+    @property
+    def parameters(self) -> dict:
+        """Values for the notebooks' parameters; they read the edition's own copy of the data."""
+        own = {"data": f"../data/{self.provenance.file}", "results": "../results"}
+        return self.given | own | ({"predictions": "../predictions"} if self.predictions else {})
+
+    @functools.cached_property
+    def jobs(self) -> dict[str, Job]:
+        """What is to be executed, by name."""
+        digest = self.options.digest(self.provenance.sha256)
+        return plan_jobs(self.project.sources, self.parameters, digest, self.predictions)
+
+    @functools.cached_property
+    def logs(self) -> list[Path]:
+        """Logs of the sessions that the predictions come from, where what shows them is installed."""
+        if not self.predictions or importlib.util.find_spec("inspect_ai") is None:
+            return []
+        from sense7.judge.logs import LOGS
+
+        return sorted((self.predictions[0].parent / LOGS).glob("*.eval"))
+
+    @property
+    def named_predictions(self) -> str:
+        """Folder of the predictions, for a notebook that is run elsewhere; "" where the data set brings its own."""
+        folder = self.predictions[0].parent.absolute() if self.predictions else None
+        own = self.data == "synthetic" and folder == self.path.with_name(f"{self.path.stem}_judge").absolute()
+        return "" if folder is None or own else folder.name
 
 
-def library_digest(skip: Sequence[str] = NOT_IN_NOTEBOOKS) -> str:
-    """SHA-256 of the library's source, without the parts named in ``skip``, nor the notebooks that a wheel carries."""
-    base = Path(sense7.__file__).parent
-    paths = [path for path in base.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    paths = [path for path in paths if path.relative_to(base).parts[0] not in (*skip, CARRIED)]
-    return digest_files(paths, base)
+def _sha(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def resolve_inputs(
+    data: str,
+    *,
+    name: str | None = None,
+    predictions: str | Path | None = None,
+    parameters: Mapping | None = None,
+    options: ReadingOptions | None = None,
+) -> Inputs:
+    """Find what an edition is made from; refuse data and name that are unfit, and a name that others took."""
+    project, given = find_project(), dict(parameters or {})
+    if reserved := sorted({"data", "predictions", "results"} & given.keys()):
+        raise UserError(
+            f"{', '.join(reserved)}: set by the build itself. Choose the data as DATA=... or as the argument, "
+            "and a judge's predictions by --predictions FOLDER."
+        )
+    name = _edition_name(name, data)
+    path, provenance = sources.resolve(data)
+    require_same_source(edition_folder(project.place, name), source_of(data, path), provenance.sha256)
+    options, chosen = options or ReadingOptions.beside(path), Path(predictions).expanduser() if predictions else None
+    return Inputs(project, name, data, path, replace(provenance, name=name), options, given, chosen)
+
+
+def _edition_name(name: str | None, data: str) -> str:
+    is_chosen = name is not None
+    if not is_chosen:
+        # A folder such as . or .. has its name in the folder above.
+        name = data if data in RESERVED else Path(data).stem if Path(data).name not in ("", "..") else ""
+        name = name or Path(data).expanduser().resolve().name or data
+    # Without case: some file systems do not distinguish Official from official.
+    if name.casefold() in RESERVED and name != data:
+        what = f"--name {name}" if is_chosen else data
+        raise UserError(
+            f"{what}: an edition can't be called {name!r}, which is the name of another data set. "
+            f"Give another name: --name my-{name}"
+        )
+    if len(name) > LONGEST_NAME or not re.fullmatch(r"[^\W_]([\w .+()-]*[\w+()-])?", name):
+        other = re.sub(r"[^\w.+-]+", "-", name)[: LONGEST_NAME // 2].strip("-._+")  # a shell takes it without quotes
+        raise UserError(
+            f"{name!r} can't be the name of an edition: letters, digits, spaces and . + - _ ( ), beginning with a "
+            f"letter or digit, at most {LONGEST_NAME} of them. Give another: --name {other or 'NAME'}"
+        )
+    return name
+
+
+def how_made(root: Path, jobs: Mapping[str, Job], judged: Sequence[Path], parameters: Mapping) -> dict:
+    """All that is needed to make an edition again, and to say on its pages how it was made."""
+    own = {
+        name: {key: value for key, value in (job.notebook.defaults | job.parameters).items() if key != "results"}
+        for name, job in jobs.items()
+    }
+    return {
+        "parameters": dict(parameters),
+        "notebooks": dict(sorted(own.items())),
+        "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
+        "released": released_only(jobs),
+        "beside": data_beside(root, [job.notebook for job in jobs.values()], judged),
+        "versions": versions(),
+        **commit_of(root),
+        "library": library_digest(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of this project, of Python and of the packages that compute and show: name -> version."""
+    installed = {"sense7": sense7.__version__, "Python": platform.python_version()}
+    for name in SHOWN_VERSIONS:
+        try:
+            installed[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            installed[name] = "not installed"
+    return installed | {"system": f"{platform.system()} {platform.machine()}"}
+
+
+def configuration(root: Path) -> dict:
+    """Jupyter Book's configuration, with the address of this checkout's own repository where it is known."""
+    try:
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
+        address = os.environ.get("SENSE7_REPOSITORY", "")
+        if not address and os.environ.get("GITHUB_REPOSITORY"):
+            address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
+        config["repository"]["url"] = address or config["repository"]["url"]
+    except (yaml.YAMLError, KeyError, TypeError) as error:
+        raise BuildError(
+            f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
+            "branch, and sphinx: config: html_theme_options."
+        ) from None
+    return config
+
+
+# --- jobs ------------------------------------------------------------------------------
+
+
+def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
+    """What is to be executed, and what each notebook's result depends on."""
+    notebooks = find_notebooks(root)
+    return plan(notebooks, parameters, workbook_digest, environment_of(root), data_beside(root, notebooks, judged))
 
 
 def plan(
     notebooks: Sequence[TextNotebook],
     parameters: Mapping,
-    workbook_digest: str,
-    environment: Sequence[str],
+    workbook_digest: str = "",
+    environment: Sequence[str] = (),
     beside: Mapping[str, str] | None = None,
 ) -> dict[str, Job]:
-    """Check the parameters and work out the digest of every notebook.
+    """Check the parameters, and give every notebook's job, each after those that it needs.
 
-    Parameters
-    ----------
-    notebooks : sequence of TextNotebook
-        All notebooks of the book.
-    parameters : mapping
-        Given values; a notebook takes those that it knows.
-    workbook_digest : str
-        SHA-256 of the workbook.
-    environment : sequence of str
-        What says which packages are installed; see :func:`sense7.book.manifest.environment_of`.
-    beside : mapping, optional
-        Digests of what only some notebooks rest on: by the parameter that leads there, by the
-        name of the data set, or by the path of the stored result or the released table.
-
-    Returns
-    -------
-    dict
-        Name -> job, in an order in which each comes after what it needs.
-
-    Raises
-    ------
-    UserError
-        If a parameter is known to no notebook, or unfit; or notebooks need each other in a circle.
+    ``environment`` says which packages are installed. ``beside`` has digests of what only some notebooks rest on: by
+    the parameter that leads there, the name of the data set, or the path of the stored result or released table.
     """
     # All that is wrong in one message; several notebooks say the same of a parameter that they share.
-    accepted = {name: {} for notebook in notebooks for name in notebook.schemas}
-    problems = unfit_parameters(accepted, parameters)
+    known = {n.name: {key: value for key, value in parameters.items() if key in n.schemas} for n in notebooks}
+    problems = unfit_parameters({name: {} for notebook in notebooks for name in notebook.schemas}, parameters)
     for notebook in notebooks:
-        problems += unfit_parameters(notebook.schemas, _known(notebook, parameters))
+        problems += unfit_parameters(notebook.schemas, known[notebook.name])
     if problems:
         raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
     by_name = {notebook.name: notebook for notebook in notebooks}
@@ -129,41 +299,30 @@ def plan(
         order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
     except CycleError as error:
         raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
-    common = [workbook_digest, library_digest(), *environment, sys.version, versions(), FIXED]
+    common = [workbook_digest, *environment, sys.version, versions(), FIXED]
     jobs: dict[str, Job] = {}
     for name in order:
         notebook = by_name[name]
-        values = _known(notebook, parameters)
-        needed = [jobs[other].digest for other in notebook.needs]
         rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
         rests_on |= {RELEASED[table].file for table in notebook.released}
-        further = {name: digest for name, digest in (beside or {}).items() if name in rests_on}
-        content = json.dumps([notebook.name, notebook.code, values, further, *common, *needed], sort_keys=True)
-        jobs[name] = Job(notebook, values, hashlib.sha256(content.encode()).hexdigest())
+        parts = {
+            "notebook": [notebook.name, notebook.code, known[name]],
+            "beside": {name: digest for name, digest in (beside or {}).items() if name in rests_on},
+            "modules": {module: _module_digest(module) for module in sorted(modules_of(notebook))},
+            "common": common,
+            "needs": [jobs[other].digest for other in notebook.needs],
+        }
+        jobs[name] = Job(notebook, known[name], _sha(parts))
     return jobs
 
 
-def _known(notebook: TextNotebook, parameters: Mapping) -> dict:
-    return {key: value for key, value in parameters.items() if key in notebook.schemas}
-
-
 def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
-    """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables.
-
-    One that reads the workbook as well may say anything of it, and nothing about another work alone.
-    """
+    """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables."""
     return {
         name: list(job.notebook.released)
         for name, job in sorted(jobs.items())
         if job.notebook.released and "data" not in job.notebook.schemas
     }
-
-
-def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
-    """What is to be executed, and what each notebook's result depends on."""
-    notebooks = find_notebooks(root)
-    beside = data_beside(root, notebooks, judged)
-    return plan(notebooks, parameters, workbook_digest, environment_of(root), beside)
 
 
 def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
@@ -177,3 +336,105 @@ def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[
     if judged:
         beside["predictions"] = digest_files(judged, judged[0].parent)
     return beside
+
+
+# --- the part of the library that a notebook uses ----------------------------------------
+
+
+def library_digest() -> str:
+    """SHA-256 of the library's source, without the notebooks that a wheel carries."""
+    paths = [path for path in _PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return digest_files([path for path in paths if path.relative_to(_PACKAGE).parts[0] != CARRIED], _PACKAGE)
+
+
+def modules_of(notebook: TextNotebook) -> set[str]:
+    """Modules of the library that an execution of the notebook may import: those behind its cells, transitively."""
+    cells, found = [], set()
+    for source, _ in json.loads(notebook.code):
+        text = "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
+        with contextlib.suppress(SyntaxError):  # a cell will say so when it is run
+            ast.parse(text)
+            cells.append(text)
+    names = [*_imports(ast.parse("\n".join(cells)))]
+    while names:
+        name = names.pop()
+        if name not in found:
+            found.add(name)
+            path = _file(name)
+            names += [*_parsed(path, path.stat().st_mtime_ns)[1], *([name.rpartition(".")[0]] if "." in name else [])]
+    return found
+
+
+def _module_digest(module: str) -> str:
+    """Of a module's code without docstrings and comments; of a package, with the data that lie in it."""
+    path = _file(module)
+    digest = _parsed(path, path.stat().st_mtime_ns)[0]
+    if path.name != "__init__.py":
+        return digest
+    data = [
+        one
+        for entry in path.parent.iterdir()
+        if entry.name not in {CARRIED, "__pycache__"} and not (entry / "__init__.py").exists()
+        for one in (entry.rglob("*") if entry.is_dir() else [entry])
+        if one.is_file() and one.suffix not in {".py", ".pyc"}
+    ]
+    return digest + digest_files(data, path.parent)
+
+
+@functools.cache
+def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
+    tree = ast.parse(path.read_bytes())
+    imports = sorted(set(_imports(tree)))
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [
+                one
+                for one in body
+                if not (isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", None), str))
+            ]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), imports
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    """Modules of the library that a tree imports, or leads to by a name that its package gives when it is asked for."""
+    packages: dict[str, str] = {}  # names in the tree of packages
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+            left += node.orelse
+            continue
+        left += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.partition(".")[0] == "sense7":
+                    yield alias.name
+                    packages[alias.asname or "sense7"] = alias.name if alias.asname else "sense7"
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "sense7":
+            yield node.module
+            for alias in node.names:
+                if (module := _led_to(node.module, alias.name)) is not None:
+                    yield module
+                    packages[alias.asname or alias.name] = module
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (package := packages.get(getattr(node.value, "id", ""))):
+            yield from filter(None, [_led_to(package, node.attr)])
+
+
+def _led_to(package: str, name: str) -> str | None:
+    """The module that a name of a package is, or that it comes from where the package imports it on demand."""
+    if _file(f"{package}.{name}") is not None:
+        return f"{package}.{name}"
+    if _file(package).name != "__init__.py":
+        return None
+    where = vars(importlib.import_module(package))
+    name = where.get("_SHORT", {}).get(name, name)
+    module = where.get("_WHERE", {}).get(name) or where.get("_MODULES", {}).get(name)
+    return f"{package}.{module}" if module else None
+
+
+@functools.cache
+def _file(module: str) -> Path | None:
+    path = _PACKAGE.parent.joinpath(*module.split("."))
+    found = (path.with_suffix(".py"), path / "__init__.py")
+    return next((one for one in found if one.is_file()), None)

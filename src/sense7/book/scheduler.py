@@ -16,13 +16,17 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from sense7.book.execute import BuildError, Kernels, execute_apart, run
-from sense7.book.how_made import versions
-from sense7.book.plan import Job, library_digest
+import pandas as pd
+
+from sense7.book.execute import Kernels, execute_apart, run
+from sense7.book.plan import BuildError, Job, library_digest, versions
 from sense7.errors import UserError
 from sense7.files import one_line
+from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, sums_of_part
+from sense7.workbook import ReadingOptions, read_workbook
+from sense7.workbook.partitions import partition_folders
 
-__all__ = ["Cluster", "ThisMachine", "connect"]
+__all__ = ["Cluster", "ThisMachine", "connect", "read_part", "statistics_of_parts"]
 
 PATIENCE = "10s"
 """How long a scheduler may take to answer."""
@@ -37,7 +41,7 @@ class ThisMachine:
         self.notebooks = workers or self.workers + 1
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
+    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> list[str]:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
         return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
 
@@ -61,20 +65,7 @@ class ThisMachine:
 
 
 class Cluster(ThisMachine):
-    """A cluster of Dask that has at least one worker.
-
-    Parameters
-    ----------
-    address : str
-        Of its scheduler, such as ``tcp://127.0.0.1:8786``.
-    workers : int, optional
-        Tasks at once; if not given, as many as the cluster has threads.
-
-    Raises
-    ------
-    UserError
-        If Dask is not installed, nothing answers, there is no worker, or a worker has other code or other libraries.
-    """
+    """A cluster of Dask that has at least one worker."""
 
     def __init__(self, address: str, workers: int | None = None):
         try:
@@ -113,9 +104,9 @@ class Cluster(ThisMachine):
                     "Start it again in an environment made from the same checkout and lock."
                 )
 
-    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> int:
+    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> list[str]:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
-        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self)}))
+        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self, jobs, cache)}))
 
     def require_shared(self, folder: Path) -> None:
         """Refuse workers that do not see a folder of this machine at the same path."""
@@ -153,8 +144,8 @@ class Cluster(ThisMachine):
 class _ClusterKernels(Kernels):
     """Kernels on the workers of a cluster."""
 
-    def __init__(self, cluster: Cluster):
-        super().__init__()
+    def __init__(self, cluster: Cluster, jobs: Mapping[str, Job], cache: Path):
+        super().__init__({}, cache)
         self._cluster = cluster
 
     def execute(self, job: Job, edition: Path, cached: Path) -> None:
@@ -171,7 +162,7 @@ def _called(item, function: Callable):
 
 @functools.cache  # of a worker what it began with, not what became of its files since
 def _what_runs() -> dict:
-    return {"library": library_digest(()), "Python": sys.version, "packages": versions()}
+    return {"library": library_digest(), "Python": sys.version, "packages": versions()}
 
 
 def _differing(own: dict, other: dict) -> str:
@@ -180,18 +171,7 @@ def _differing(own: dict, other: dict) -> str:
 
 @contextlib.contextmanager
 def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator[ThisMachine]:
-    """Give the cluster of an address, or this machine if there is none.
-
-    Parameters
-    ----------
-    address : str or None
-        Of the scheduler.
-    workers : int, optional
-        Tasks at once; if not given, as many as the cluster has threads, or this machine processors, and there one
-        notebook more.
-    shared : Path, optional
-        A folder that every worker has to see.
-    """
+    """Give the cluster of an address, or this machine if there is none."""
     where = ThisMachine(workers) if address is None else Cluster(address, workers)
     try:
         if shared is not None:
@@ -199,3 +179,25 @@ def connect(address: str | None, workers: int | None = None, shared: Path | None
         yield where
     finally:
         where.close()
+
+
+# --- the main statistics of a data set in parts ------------------------------------------
+
+
+def read_part(folder: Path, scores: pd.Series | None = None) -> PartSums:
+    """Read one part, and give its sums; its texts are forgotten."""
+    return sums_of_part(read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True)), scores)
+
+
+def statistics_of_parts(
+    folder: str | Path, scores: pd.Series | None = None, *, apply: Callable = map, **options
+) -> pd.DataFrame:
+    """Estimates and intervals of a data set that lies in parts; each task reads and sums one, or computes resamples.
+
+    ``scores`` are a judge's, by conversation; ``apply`` is ``map``, or that of a :class:`Cluster` or
+    :class:`ThisMachine`, with the same result; options are those of
+    :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
+    """
+    places = [part.absolute() for part in partition_folders(folder)]
+    parts = list(apply(functools.partial(read_part, scores=scores), places))
+    return estimates_of_parts(parts, apply=apply, **options)

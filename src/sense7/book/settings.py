@@ -41,16 +41,6 @@ SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
 def setting(name: str) -> str:
     """Return a choice of the analysis in words.
 
-    Parameters
-    ----------
-    name : str
-        One of ``SETTINGS``.
-
-    Raises
-    ------
-    KeyError
-        If there is no such setting.
-
     Examples
     --------
     >>> setting("poor_turn"), setting("fewest_participants")

@@ -27,12 +27,10 @@ from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
+from sense7.book.extensions.figure import PAGE as SPECIFICATIONS
 from sense7.book.extensions.figure import find_picture
-from sense7.book.extensions.specifications import PAGE as SPECIFICATIONS
-from sense7.book.how_made import versions
-from sense7.book.inputs import how_made
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import data_beside, plan_jobs
+from sense7.book.plan import data_beside, how_made, plan_jobs, versions
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import one_line, reason
@@ -42,7 +40,15 @@ from sense7.record import format_value
 from sense7.study import Study
 from sense7.workbook import ReadingOptions
 
-__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "find_edition", "verify_edition"]
+__all__ = [
+    "TOLERANCE",
+    "Comparison",
+    "Difference",
+    "compare",
+    "figure_data",
+    "find_edition",
+    "verify_edition",
+]
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -62,19 +68,7 @@ _LINK = re.compile(r'<a download="([^"]*)\.csv" href="data:text/csv;base64,([A-Z
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that an edition shows otherwise than it was recomputed.
-
-    Attributes
-    ----------
-    kind : str
-        What it is part of, such as "recorded values".
-    where : str
-        The notebook, page or claim.
-    what : str
-        The key, or the cell of a table.
-    shown, recomputed : str
-        Both of them.
-    """
+    """One thing that an edition shows otherwise than it was recomputed."""
 
     kind: str
     where: str
@@ -85,21 +79,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of recomputing an edition.
-
-    Attributes
-    ----------
-    folder : Path
-        The edition.
-    label : str
-        What its data are, by the record beside them.
-    counts : mapping
-        Kind -> how many of its parts are equal, within the tolerance, different.
-    differences : tuple of Difference
-        Every part that differs by more than the tolerance.
-    notes : tuple of str
-        In what the machine or the code here is not that which made the edition.
-    """
+    """What came of recomputing an edition."""
 
     folder: Path
     label: str
@@ -116,31 +96,7 @@ def verify_edition(
     say: Callable[[str], None] = lambda line: None,
     progress: Callable[[int, int, str], None] = lambda done, total, name: None,
 ) -> Comparison:
-    """Recompute an edition and compare.
-
-    Parameters
-    ----------
-    project : Project
-        Whose notebooks and claims are used, and where an edition that is named lies.
-    edition : str
-        Its name, or the path of its folder, wherever that was copied to.
-    workers : int, optional
-        Notebooks that run at once; one more than there are processors if not given.
-    say, progress : callable
-        As for :func:`~sense7.book.build.build_edition`.
-
-    Returns
-    -------
-    Comparison
-        With every difference.
-
-    Raises
-    ------
-    UserError
-        If there is no such edition, it is not whole, or its data are not those that it was made of.
-    BuildError
-        If a notebook fails.
-    """
+    """Recompute an edition and compare."""
     folder, root = find_edition(project.place, edition), project.sources
     facts = _facts(folder)
     made = facts["made"]
@@ -157,22 +113,14 @@ def verify_edition(
     _require_own_data(folder, facts, provenance)
     truth = _truth(folder, study)
     notes = _notes(made, how_made(root, jobs, judged, made["parameters"]))
-    done: list[str] = []
-
-    def report(notebook: str, fresh: bool) -> None:
-        done.append(notebook)
-        say(f"{notebook}: executed")
-        progress(len(done), len(jobs), notebook)
-
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
             path, origin = sources.resolve(workbook)
             sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=facts["file"]), again / "data")
             copy_files(judged, again / "predictions")
-            progress(0, len(jobs), "")
             workers = workers or min(os.cpu_count() or 1, len(jobs))
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, report=report, say=say)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say, progress=progress)
             write_ledger(root, again, provenance, truth, jobs)
             counts, differences = _compare_editions(folder, again)
     except OSError as error:

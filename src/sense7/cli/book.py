@@ -55,56 +55,38 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.book import manifest
-    from sense7.book.jupyter_book import JupyterBook
-    from sense7.checkout import find_project
-
     require_book("Building a book")
-    command, project = sys.argv[2:], find_project()
-    data = one_data(data, data_option, "synthetic")
-    parameters = assignments(parameter or [])
-    if prompted:
-        parameters["prompted_condition"] = prompted
-    if project.is_checkout:
-        from sense7.book.inputs import read_config
-        from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited
+    from sense7.book.build import build_edition, lines_of
+    from sense7.book.manifest import installed_otherwise
+    from sense7.book.plan import BuildError
+    from sense7.checkout import find_project
+    from sense7.workbook.options import ReadingOptions
 
-        refuse_edited(find_notebooks(project.sources))
-    with JupyterBook() as program:  # which imports what it needs while this process does the same
-        observed = manifest.observe(command)
-        from sense7.book.build import BuildError, build_edition
-        from sense7.workbook.options import ReadingOptions
-
-        options = ReadingOptions.of(scale, words, allow_unreadable, missing)
-        for stream, text in manifest.installed_otherwise(project.sources):
-            print(text, file=getattr(sys, stream))
-        try:
-            with progress_bar(quiet) as (say, progress):
-                if not project.is_checkout:
-                    say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
-                built = build_edition(
-                    data,
-                    name=name,
-                    predictions=predictions,
-                    parameters=parameters,
-                    workers=jobs,
-                    scheduler=scheduler,
-                    strict=strict,
-                    options=options,
-                    say=say,
-                    progress=progress,
-                    program=program,
-                    command=command,
-                    observed=observed,
-                )
-        except BuildError as error:
-            fail(str(error), 1)
-    if project.is_checkout:
-        before = manifest.observe(command)
-        if derive_copies(find_notebooks(project.sources), installable_from(read_config(project.sources)["repository"])):
-            manifest.observe_again(built.folder, command, before)
-    nothing = [] if quiet or built.changed else [("stderr", manifest.NOTHING_CHANGED)]
-    for stream, text in [*nothing, *manifest.lines_of(built.folder)]:
+    project = find_project()
+    for line in installed_otherwise(project.sources):
+        print(line, file=sys.stderr)
+    given = assignments(parameter or []) | ({"prompted_condition": prompted} if prompted else {})
+    try:
+        with progress_bar(quiet) as (say, progress):
+            if not project.is_checkout:
+                say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
+            finished, _, changed = build_edition(
+                one_data(data, data_option, "synthetic"),
+                name=name,
+                predictions=predictions,
+                parameters=given,
+                workers=jobs,
+                scheduler=scheduler,
+                strict=strict,
+                options=ReadingOptions.of(scale, words, allow_unreadable, missing),
+                say=say,
+                progress=progress,
+            )
+            if not changed:
+                say("nothing changed since this edition was built")
+    except BuildError as error:
+        fail(str(error), 1)
+    for stream, text in lines_of(finished):
         print(text, file=getattr(sys, stream))
 
 
@@ -151,7 +133,7 @@ def ledger(
 def _source_of_key(place: Path, key: str):
     """Where a value that some built edition records is computed; None if none records it."""
     from sense7.book.editions import edition_folder
-    from sense7.book.key_index import source_of
+    from sense7.book.ledger import source_of
     from sense7.record import read_values
 
     for results in sorted(edition_folder(place, "synthetic").parent.glob("*/results")):
@@ -205,8 +187,8 @@ def run(
 
     The last two lines are the folder of the values and the executed copy.
     """
-    from sense7.book.execute import BuildError
-    from sense7.book.rerun import rerun
+    from sense7.book.execute import rerun
+    from sense7.book.plan import BuildError
     from sense7.checkout import find_project
 
     require_book("Running a notebook")
@@ -250,7 +232,7 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
-    from sense7.book.execute import BuildError
+    from sense7.book.plan import BuildError
     from sense7.book.verify import verify_edition
     from sense7.checkout import find_project
 
@@ -304,7 +286,7 @@ def site(
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
-    from sense7.book.inputs import configuration
+    from sense7.book.plan import configuration
     from sense7.checkout import find_project
 
     root, place = find_project()
@@ -316,12 +298,12 @@ def notebooks(
     check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
-    from sense7.book.inputs import read_config
     from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
+    from sense7.book.plan import configuration
     from sense7.checkout import find_checkout
 
     root = find_checkout()
-    address = installable_from(read_config(root)["repository"])
+    address = installable_from(configuration(root)["repository"])
     stale = derive_copies(find_notebooks(root), address, write=not check_only)
     if stale and check_only:
         fail(f"not up to date: {', '.join(path.name for path in stale)}. Run: make derived", 1)

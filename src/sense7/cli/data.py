@@ -200,8 +200,7 @@ def statistics(
     """Compute the main statistics of a data set in parts, one part at a time and process."""
     import pandas as pd
 
-    from sense7.book.partitioned import statistics_of_parts
-    from sense7.book.scheduler import connect
+    from sense7.book.scheduler import connect, statistics_of_parts
     from sense7.files import write_whole
     from sense7.judge.files import counted_scores, read_predictions
 

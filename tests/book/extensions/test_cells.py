@@ -3,7 +3,7 @@
 import pytest
 from docutils import nodes
 
-from sense7.book.extensions.cells import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
+from sense7.book.extensions.page_end import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
 
 WHY = '<p class="x"><em>No predictions of a judge are available.</em></p>'
 OTHER = '<p class="x"><em>There is nothing to show.</em></p>'

@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from sense7 import tables
-from sense7.book.extensions.conversations import FILTERS, filtered_address, link_figures, link_groups, wrong_filters
+from sense7.book.extensions.explorer import FILTERS, filtered_address, link_figures, link_groups, wrong_filters
 from sense7.figures.style import csv_text
 
 GROUPS = {"condition": ["model-a", "A & B", "<b>", "none", "=1"], "topic": ["Work", "7"], "participant": ["P1", "12"]}
@@ -92,7 +92,7 @@ def build(folder, text, *, explorer=True):
     (source / "book" / "page.md").write_text(f"# Page\n\n{text}\n", "utf-8")
     if explorer:
         (source / "book" / "explorer.md").write_text("# Explorer\n", "utf-8")
-    settings = {"extensions": ["myst_parser", "sense7.book.extensions.conversations"]}
+    settings = {"extensions": ["myst_parser", "sense7.book.extensions.explorer"]}
     warnings = StringIO()
     with docutils_namespace():
         arguments = (source, None, folder / "out", folder / "trees", "html")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7.book.ledger_axis import positions
+from sense7.book.editions import positions
 
 PICTURE = "# Page\n\n```{ledger-picture}\n```\n"
 CARD = "# Page\n\n```{claim-card} alpha\n```\n"
@@ -12,7 +12,7 @@ NUMBERS = st.floats(-1e6, 1e6)
 
 def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
     ledger = [claim(short="Alpha"), claim("beta", check=None, computed=None, rule={"passed": False})]
-    html, warnings = page(PICTURE, ["ledger_picture"], ledger)
+    html, warnings = page(PICTURE, ["finding"], ledger)
     assert warnings == ""
     first, second = html.select(".sense7-ledger-picture section li")
     assert first.a["href"] == "../notebooks/03.html#cell-4"
@@ -29,12 +29,12 @@ def test_each_row_links_to_its_cell_and_says_both_values(page, claim):
 
 
 def test_claims_about_other_works_are_left_to_the_ledger(page, claim):
-    html, _ = page(PICTURE, ["ledger_picture"], [claim(), claim("other", release=["ieval"])])
+    html, _ = page(PICTURE, ["finding"], [claim(), claim("other", release=["ieval"])])
     assert len(html.select(".sense7-ledger-picture section li")) == 1
 
 
 def test_names_from_outside_are_text(page, claim):
-    html, _ = page(PICTURE, ["ledger_picture"], [claim(short="<script>alert(1)</script>", shown="<b>")])
+    html, _ = page(PICTURE, ["finding"], [claim(short="<script>alert(1)</script>", shown="<b>")])
     (row,) = html.select(".sense7-ledger-picture section li")
     assert row.find(["script", "b"]) is None
     assert row["title"] == "Title of <alpha>"
@@ -44,7 +44,7 @@ def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim
     other = {"study": "iEval", "passed": False}
     other["value"] = {"key": "b", "estimate": -0.2, "low": -0.3, "high": -0.1, "n": 1920, "unit": "alpha"}
     compare = {"beyond": 0, "number": "the share,"}
-    html, warnings = page(CARD, ["ledger_picture"], [claim(value=None, compare=compare, elsewhere=other)])
+    html, warnings = page(CARD, ["finding"], [claim(value=None, compare=compare, elsewhere=other)])
     assert warnings == ""
     said = [one.get_text() for one in html.select("article p, .body p")]
     assert said[1] == "The share: 0.800 [0.700, 0.850] (n = 9)."
@@ -57,7 +57,7 @@ def test_a_card_has_words_value_other_peoples_ratings_and_both_marks(page, claim
 
 def test_a_card_without_other_ratings_says_so(page, claim):
     row = claim(value=None, compare={"beyond": 0, "number": "the share"}, check=None)
-    html, _ = page(CARD, ["ledger_picture"], [row])
+    html, _ = page(CARD, ["finding"], [row])
     assert "No released ratings of other people bear on it." in html.get_text()
     assert html.select(".sense7-check") == []
 

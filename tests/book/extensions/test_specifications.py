@@ -7,10 +7,10 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from sense7.book.extensions.specifications import LACKING
+from sense7.book.extensions.figure import LACKING
 
 CONFIG = """
-extensions = ["sense7.book.extensions.specifications"]
+extensions = ["sense7.book.extensions.figure"]
 html_theme = "basic"
 
 def setup(app):

@@ -87,6 +87,9 @@ def _sentence(thing: object) -> str:
 
 
 def _expand_source(app, docname: str, source: list[str]) -> None:
+    for match in _FENCE.finditer(source[0]):
+        for module in (module for name in match["names"].split() for module in modules_of(name)):
+            app.env.dependencies[docname].add(importlib.import_module(f"sense7.{module}").__file__)
     source[0] = expand(source[0])
 
 

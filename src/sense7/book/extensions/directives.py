@@ -18,27 +18,34 @@ as text: nothing that a workbook holds is markup.
 import contextlib
 import html
 import json
-import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from docutils import nodes
-from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.book.banner import banner
-from sense7.book.extensions.marks import check_badge, rule_badge, rule_in_words
-from sense7.book.extensions.page_table import page_table
-from sense7.book.how_made import describe
-from sense7.book.key_index import source_of
+from sense7.book.ledger import source_of
+from sense7.book.pages import banner, describe
 from sense7.book.settings import module_of, setting
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
-__all__ = ["NOT_AVAILABLE", "Edition", "edition_of", "looked_up", "marks", "setup"]
+__all__ = [
+    "NOT_AVAILABLE",
+    "OUTCOME",
+    "Edition",
+    "check_badge",
+    "edition_of",
+    "looked_up",
+    "marks",
+    "page_table",
+    "rule_badge",
+    "rule_in_words",
+    "setup",
+]
 
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
@@ -99,7 +106,6 @@ def edition_of(app_or_env) -> Edition:
     """The edition that the pages are made of, read once, when it is complete."""
     app = getattr(app_or_env, "app", app_or_env)
     if not hasattr(app, "_sense7_edition"):
-        getattr(app.builder, "edition_is_complete", lambda: None)()
         app._sense7_edition = Edition(Path(app.config.sense7_edition))
     return app._sense7_edition
 
@@ -165,6 +171,7 @@ class ValueRole(_TextRole):
             value = edition.values[self._key(edition)[0]]
             explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
             if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
+                self.env.note_dependency(str(source.file))
                 explained = f"{explained}; computed by {source}"
             if value["estimate"] is not None or self._said_before(value["reason"]):
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
@@ -373,23 +380,63 @@ def _without_thebe(app, page, template, context, doctree):
         context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
 
 
-def _keep_entries_of_search(app, exception) -> None:
-    """Keep the entries of the index among what is kept for the next build.
-
-    Sphinx collects them page by page for its search, after it has written what it keeps, and would lose those of all
-    pages that it does not make again.
-    """
-    if exception is None:
-        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as stream:
-            pickle.dump(app.env, stream, pickle.HIGHEST_PROTOCOL)
-
-
 def _require_edition(app, config) -> None:
     """End with one sentence where plain Jupyter Book is called: pages show the values of an edition."""
     if not config.sense7_edition:
         raise SystemExit(
             "These pages show the values of an edition. Build them by: make book, or: sense7 build synthetic"
         )
+
+
+def page_table(
+    title: str,
+    head: Sequence[str],
+    widths: Sequence[int],
+    rows: Iterable[Sequence[Sequence[nodes.Node]]],
+    classes: Sequence[str],
+) -> nodes.container:
+    """A table with its title, inside what lets it scroll.
+
+    Examples
+    --------
+    >>> made = page_table("Title", ["A"], [1], [[[nodes.paragraph(text="a")]]], ["sense7-example"])
+    >>> [row.astext() for row in made.findall(nodes.row)]
+    ['A', 'a']
+    """
+    table = nodes.table(classes=list(classes), support_smartquotes=False)
+    table += nodes.title(text=title)
+    group = nodes.tgroup(cols=len(head))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph(text=text)) for text in head)))
+    group += nodes.tbody("", *(nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows))
+    table += group
+    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
+
+
+OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
+
+
+def rule_badge(row: Mapping) -> nodes.inline:
+    """The first mark: whether these data pass the claim's rule; a filled shape."""
+    rule = row["rule"]
+    return nodes.inline(text=rule["mark"], classes=["sense7-badge", f"sense7-rule-{OUTCOME[rule['passed']]}"])
+
+
+def check_badge(row: Mapping) -> nodes.inline:
+    """The second mark: whether the method finds what was put into simulated data; an outlined shape."""
+    check = row["check"]
+    return nodes.inline(text=check["mark"], classes=["sense7-check", f"sense7-check-{OUTCOME[check['passed']]}"])
+
+
+def rule_in_words(rule: Mapping) -> str:
+    """What a rule asks, why it cannot be decided, and how often simulated studies pass it."""
+    said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
+    if rule["power"] is not None:
+        said.append(
+            f"In simulated studies of SENSE-7's size it passes in {rule['power']:.0%} with the effect (power), in "
+            f"{rule['null']:.1%} without."
+        )
+    return " ".join(filter(None, said))
 
 
 def setup(app):
@@ -409,5 +456,5 @@ def setup(app):
     app.connect("html-page-context", _without_thebe)
     app.connect("html-page-context", _say_what_and_how)
     app.connect("builder-inited", _add_switches)
-    app.connect("build-finished", _keep_entries_of_search)
+
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,12 @@
 A Sphinx extension; ``{picture} notebooks/02-ratings levels-by-rating`` shows the figure of that name from the edition's
 own notebook, with its caption and data, so that no picture of other data can stand on a page. Where the edition
 could not draw it, the sentence that the notebook has in its place stands here too.
+
+The choices of a finding, and what each would have given, on the finding's own page.
+
+A Sphinx extension; ``{specifications} poor_turn_d`` shows the specification curve that the edition's notebook on
+robustness draws of this headline, with the control that ``book/static/specifications.js`` adds to it. Where the edition
+could not compute it, the sentence of that notebook stands here.
 """
 
 import json
@@ -13,7 +19,7 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-__all__ = ["find_picture", "setup"]
+__all__ = ["LACKING", "PAGE", "find_picture", "setup"]
 
 _LOGGER = logging.getLogger(__name__)
 _FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
@@ -21,18 +27,6 @@ _FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
 
 def find_picture(node: dict, name: str) -> str | None:
     """HTML of a notebook's figure, or of the sentence in its place.
-
-    Parameters
-    ----------
-    node : dict
-        An executed notebook, as nbformat 4 has it.
-    name : str
-        The figure's ``name``, by which its data are downloaded.
-
-    Returns
-    -------
-    str or None
-        The element; None if no executed cell draws a figure of that name.
 
     Examples
     --------
@@ -75,7 +69,24 @@ class PictureDirective(SphinxDirective):
         return [nodes.container("", nodes.raw("", shown, format="html"), classes=["sense7-picture"])]
 
 
+PAGE = "notebooks/15-robustness"
+LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."
+
+
+class SpecificationsDirective(PictureDirective):
+    """The specifications of a headline."""
+
+    required_arguments = 1
+
+    def run(self):
+        if not Path(self.config.sense7_edition, f"{PAGE}.ipynb").exists():
+            return [nodes.paragraph("", "", nodes.emphasis(text=LACKING))]
+        self.arguments = [PAGE, *self.arguments]
+        return super().run()
+
+
 def setup(app):
     """Register the directive with Sphinx."""
     app.add_directive("picture", PictureDirective)
+    app.add_directive("specifications", SpecificationsDirective)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

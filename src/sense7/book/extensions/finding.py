@@ -11,17 +11,33 @@ box. In the box each claim has its grade and two marks: whether these data pass 
 asks and how often simulated studies pass it; and, on simulated data, whether the interval contains the true value. A
 page on which no claim is judged says with the option ``claim`` what it asks; with the option ``verdict`` a page adds
 words of its own. The role ``answer`` is the first word of an answer: Yes, Not shown or Can't be decided.
+
+The ledger as one picture, and claims on cards: for ledger and front page.
+
+A Sphinx extension with two directives that read the folder of the edition:
+
+- ``ledger-picture``: one row per claim about SENSE-7, with this edition's value and interval beside the published
+  value. Each row is a link to the cell that computed the value, and a reader filters rows by whether the claim's rule
+  is passed. Published figures share one axis: the value as a multiple of the published one. Claims in words have an
+  axis each, with the value that the claim excludes in its middle.
+- ``claim-card``: the claims that it names: the published words with their grade, this edition's value as a bar with its
+  line of comparison labeled, the same number from ratings that another study released, and the two marks.
 """
 
-from collections.abc import Mapping
+import html
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from sense7.book.extensions.directives import looked_up
-from sense7.book.extensions.marks import check_badge, rule_badge, rule_in_words
+from sense7.book.editions import MARKS, positions
+from sense7.book.extensions.directives import OUTCOME, check_badge, looked_up, rule_badge, rule_in_words
+from sense7.claims import OUTCOMES
+from sense7.record import format_number, format_value
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -119,8 +135,126 @@ def _note(kind: str, text: str) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.strong(text=f"{kind}:"), nodes.Text(f" {text}"), classes=["sense7-kind"])
 
 
+def _bar(row: Mapping, *, labeled: bool = False) -> str:
+    """The row's axis as HTML; hidden from screen readers, which have the numbers in words."""
+    if (places := positions(row)) is None:
+        return '<span class="sense7-bar" aria-hidden="true"></span>'
+    reference, estimate, low, high = places
+    label = f'<b style="left:{reference}%">zero</b>' if labeled else ""
+    return (
+        f'<span class="sense7-bar" aria-hidden="true"><i class="reference" style="left:{reference}%"></i>'
+        f'<i class="range" style="left:{low}%;width:{high - low:.1f}%"></i>'
+        f'<i class="point" style="left:{estimate}%"></i>{label}</span>'
+    )
+
+
+def _number(row: Mapping) -> str:
+    computed = row["computed"]
+    if computed is None or computed["estimate"] is None:
+        return ""
+    estimate = computed["estimate"]
+    return estimate if isinstance(estimate, str) else format_number(estimate, computed["unit"])
+
+
+def _row(row: Mapping) -> str:
+    claim, rule, check = row["published"], row["rule"], row["check"]
+    outcome = OUTCOME[rule["passed"]]
+    simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
+    name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
+    published = html.escape(claim["shown"]) if claim["value"] is not None else ""
+    address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
+    tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
+    return (
+        f'<li data-rule="{outcome}" title="{html.escape(claim["title"], quote=True)}">'
+        f'<span class="mark" aria-hidden="true">{MARKS[outcome]}</span>'
+        f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
+        f'<span class="published"><span class="sense7-spoken">, published: </span>{published} '
+        f'<small title="grade of the source">{claim["grade"]}</small></span>'
+        f'<span class="sense7-spoken">, claim\'s rule: {rule["mark"]}</span>'
+        f'<span class="method"><span class="sense7-spoken">, check of the method: </span>'
+        f"{check['mark'] if check else ''}</span>{tuned}</li>"
+    )
+
+
+def _group(title: str, kind: str, rows: Sequence[Mapping]) -> str:
+    items = "".join(map(_row, rows))
+    return f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2><ul>{items}</ul></section>'
+
+
+class LedgerPictureDirective(SphinxDirective):
+    """One row per claim about SENSE-7, filtered by verdict."""
+
+    def run(self):
+        rows = [row for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
+        figures = [row for row in rows if positions(row) and row["published"]["value"] is not None]
+        words = [row for row in rows if positions(row) and row["published"]["value"] is None]
+        others = [row for row in rows if not positions(row)]
+        groups = (
+            ("Published figures: this edition as a multiple of the published value (line)", "figures", figures),
+            ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
+            ("Without a value to draw", "others", others),
+        )
+        lists = "".join(_group(title, kind, rows) for title, kind, rows in groups if rows)
+        counts = Counter(OUTCOME[row["rule"]["passed"]] for row in rows)
+        keys = "".join(
+            f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '
+            f"{words} ({counts[outcome]})</li>"
+            for (outcome, mark), words in zip(MARKS.items(), OUTCOMES.values(), strict=True)
+            if counts[outcome]
+        )
+        tuned = sum(row["tuned"] for row in rows)
+        legend = "The claim's rule is (choose to filter):"
+        said = f"Synthetic data: {tuned} of these values were set near the published ones (tuned)."
+        note = f'<p class="sense7-kind">{said}</p>' * bool(tuned)
+        note += (
+            '<p class="sense7-kind">Right of each bar: this edition, the published value with the grade of its source, '
+            f"and on simulated data the check of the method. {legend}</p>"
+        )
+        shown = f'{note}<div class="sense7-ledger-picture"><ul class="sense7-verdicts">{keys}</ul>{lists}</div>'
+        return [nodes.raw("", shown, format="html")]
+
+
+class ClaimCardDirective(SphinxDirective):
+    """What was published, what this edition shows, what other people's ratings give, and the two marks."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        ledger = {row["id"]: row for row in looked_up(self.env, "ledger.json").ledger}
+        if unknown := [name for name in self.arguments[0].split() if name not in ledger]:
+            raise self.error(f"claim-card: the ledger has no claim {', '.join(unknown)}.")
+        return [node for name in self.arguments[0].split() for node in _card(ledger[name])]
+
+
+def _card(row: Mapping) -> list[nodes.Node]:
+    claim, computed, other = row["published"], row["computed"], row["elsewhere"]
+    words = claim["title"] if claim["value"] is None else f"{claim['title']}: {claim['shown']}"
+    number = claim["compare"]["number"].rstrip(",")
+    shown = f"{number[0].upper()}{number[1:]}: "
+    published = (
+        f"Published: \N{LEFT DOUBLE QUOTATION MARK}{words}\N{RIGHT DOUBLE QUOTATION MARK} (grade {claim['grade']})."
+    )
+    value = nodes.strong(text=format_value(computed) if computed else "-")
+    n = f" (n = {computed['n']:,})." if computed and computed["n"] else "."
+    lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(n)]]
+    if other:
+        outcome = OUTCOMES[other["passed"]]
+        study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
+        lines.append([nodes.Text(f"{study}{format_value(other['value'])}; the same rule is {outcome}.")])
+    elif not claim["elsewhere"]:
+        lines.append([nodes.Text("No released ratings of other people bear on it.")])
+    lines.append([nodes.Text("Claim's rule: "), rule_badge(row)])
+    if row["check"]:
+        lines.append([nodes.Text("Check of the method: "), check_badge(row)])
+    paragraphs = [nodes.paragraph("", "", *line, support_smartquotes=False) for line in lines]
+    return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
+
+
 def setup(app):
     """Register the directive and the role with Sphinx."""
     app.add_directive("finding", FindingDirective)
     app.add_role("answer", AnswerRole())
+    app.add_directive("ledger-picture", LedgerPictureDirective)
+    app.add_directive("claim-card", ClaimCardDirective)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,25 +3,45 @@
 A Sphinx extension. Reading paths are listed in ``book/paths.yml``; each page on one of them names the next page of the
 path, and the directive ``reading-paths`` lists them all. A notebook's page ends with the command that runs it again and
 with every value that it recorded, so that no value is computed without being shown.
+
+Cells of executed notebooks as pages show them: results first, one fold of code at the end of each section.
+
+A Sphinx extension. The code of a cell tagged ``by-hand`` stands open where it is, also on paper. All below the heading
+"More analyses" is one closed fold, which paper leaves out. What a page says once it does not say again: of sentences
+that stand in the place of results that cannot be computed, equal ones are shown where the first of them stands. Where a
+page's main result cannot be computed, sections all of whose results would only say the same are left out.
+
+What search engines and previews read of a page: description, canonical address, picture, what the book is about.
+
+A Sphinx extension. An edition has a public address only where the repository is on GitHub, whose Pages publish what
+``sense7 site`` puts together; a workbook of somebody's own has none, and is not to be found by a search engine.
+
+Formulas as MathML, which browsers show by themselves: the book needs no network.
 """
 
 import html
 import json
+import re
 import shlex
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
 from docutils import nodes
+from docutils.utils.math import MathError, latex2mathml
+from pybtex.database import parse_file
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.cells import MORE
-from sense7.book.extensions.directives import Edition, looked_up, marks
-from sense7.book.extensions.page_table import page_table
+from sense7.book.editions import CARD, published_address
+from sense7.book.extensions.directives import Edition, edition_of, looked_up, marks, page_table
 from sense7.book.extensions.truths import folded
+from sense7.book.notebooks import NOT_RUN
 from sense7.record import format_value
 
-__all__ = ["read_paths", "setup"]
+__all__ = ["MORE", "describe_page", "read_paths", "setup"]
 
 _FILE = "book/paths.yml"
 _SCRIPT = "paths.js"
@@ -142,12 +162,188 @@ def _add_script(app) -> None:
         app.add_js_file(_SCRIPT, loading_method="defer", **{"data-paths": json.dumps(pages)})
 
 
+MORE = "more-analyses"
+"""Id of the section that is folded."""
+
+_SENTENCE = re.compile(r'\s*<p class="[^"]*"><em>.*</em></p>\s*', re.DOTALL)
+
+
+def _gather_code(app, tree) -> None:
+    """Put the code of each section, in its order, into one fold at the end of what the section itself says."""
+    for section in [tree, *tree.findall(nodes.section)]:
+        cells = [child for child in section.children if _is(child, "cell_code")]
+        cells = [cell for cell in cells if "tag_by-hand" not in cell["classes"]]
+        sources = [part for cell in cells for part in cell.children if _is(part, "cell_code_source")]
+        if not sources:
+            continue
+        for source in sources:
+            source.parent.remove(source)
+        first = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
+        place = len(section.children) if first is None else first
+        opening = nodes.raw("", '<details class="sense7-code"><summary>Code</summary>', format="html")
+        section[place:place] = [opening, *sources, nodes.raw("", "</details>", format="html")]
+
+
+def _say_what_was_not_run(app, tree) -> None:
+    """Show the reason for which a cell by hand was left out as a sentence above the cell."""
+    for source in [node for node in tree.findall(nodes.literal_block) if node.astext().startswith(NOT_RUN)]:
+        reason, code = source.astext().split("\n", 1)
+        cell = source.parent.parent
+        cell.parent.insert(
+            cell.parent.index(cell), nodes.paragraph("", "", nodes.emphasis(text=reason.removeprefix("# ")))
+        )
+        source.replace_self(nodes.literal_block(code, code, **source.attributes))
+
+
+def _is(node: nodes.Node, element: str) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == element
+
+
+def _say_once(app, tree) -> None:
+    """Leave out of a page the sentences that it has said before in the place of a result."""
+    said = set()
+    for node in list(tree.findall(nodes.raw)):
+        text = node.astext()
+        if _SENTENCE.fullmatch(text):
+            if text in said:
+                node.parent.remove(node)
+            said.add(text)
+
+
+def _leave_out_empty_sections(app, tree) -> None:
+    """Leave out sections whose results are all the sentence that stands in the place of the page's main result."""
+    for page in [child for child in tree.children if isinstance(child, nodes.section)]:
+        main = {text for cell in page.children if _is(cell, "cell_code") for text in _results(cell)}
+        if len(main) != 1 or not _SENTENCE.fullmatch(*main):
+            continue
+        own = [child for child in page.children if isinstance(child, nodes.section)]
+        more = [
+            child for one in own if MORE in one["ids"] for child in one.children if isinstance(child, nodes.section)
+        ]
+        for section in [*own, *more]:
+            if (results := _results(section)) and set(results) == main:
+                # The ledger leads to its cells: there the page begins, and says why nothing is shown.
+                page["ids"] += [f"cell-{count}" for count in _counts(section)]
+                section.parent.remove(section)
+
+
+def _counts(node: nodes.Node) -> list[int]:
+    """Execution counts of the cells in a node."""
+    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code"))
+    return [cell["exec_count"] for cell in cells if cell.get("exec_count")]
+
+
+def _results(node: nodes.Node) -> list[str]:
+    """What each output of the cells in a node is on a page: its HTML; "" where it has none."""
+    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code_output"))
+    return [next((raw.astext() for raw in output.findall(nodes.raw)), "") for cell in cells for output in cell.children]
+
+
+def _fold_more(app, tree) -> None:
+    """Make one closed fold of what stands below the heading of further analyses."""
+    for section in tree.findall(nodes.section):
+        if MORE in section["ids"]:
+            words = "Show further analyses, all values, and how to rerun this page"
+            opening = f'<details class="sense7-more"><summary>{words}</summary>'
+            section.insert(1, nodes.raw("", opening, format="html"))
+            section.append(nodes.raw("", "</details>", format="html"))
+
+
+_PAPER = "suh2025sense7taxonomydatasetmeasuring"
+_LONGEST = 240
+"""Characters of a description; search engines show fewer."""
+
+
+def describe_page(tree: nodes.document, facts: Mapping) -> str:
+    """What a page says first, in at most 240 characters, beginning with what the data are."""
+    box = next((node for node in tree.findall(nodes.container) if "sense7-answer" in node["classes"]), None)
+    start = box if box is not None else tree
+    paragraph = next(iter(start.findall(nodes.paragraph)), None)
+    text = " ".join(paragraph.astext().split()) if paragraph is not None else ""
+    kind = "Synthetic data, no findings: " if facts["kind"] == "synthetic" and box is not None else ""
+    return textwrap.shorten(f"{kind}{text}", _LONGEST, placeholder=" ...")
+
+
+def _add(app, page, template, context, doctree) -> None:
+    """Add the page's metadata to its head."""
+    if doctree is None:
+        return
+    facts = edition_of(app).facts
+    title, text = nodes.Text(context["title"]).astext(), describe_page(doctree, facts)
+    context["metatags"] += f'<meta name="description" content="{html.escape(text, quote=True)}">\n'
+    base = published_address(app.config.html_theme_options.get("repository_url", ""), facts["name"])
+    if facts["kind"] not in {"synthetic", "official", "third-party"} or not base:
+        context["metatags"] += '<meta name="robots" content="noindex">\n'
+        return
+    address = f"{base}html/{page}.html"
+    properties = {"type": "article", "title": html.unescape(title), "description": text, "url": address}
+    properties |= {"site_name": app.config.html_title or app.config.project, "image": f"{base}{CARD}"}
+    context["metatags"] += f'<link rel="canonical" href="{html.escape(address, quote=True)}">\n' + "".join(
+        f'<meta property="og:{name}" content="{html.escape(content, quote=True)}">\n'
+        for name, content in properties.items()
+    )
+    context["metatags"] += '<meta name="twitter:card" content="summary_large_image">\n'
+    if page == app.config.root_doc:
+        # "<" inside of a script would end it; JSON has another way to write it.
+        about = json.dumps(_about(app, facts, address), ensure_ascii=False).replace("<", "\\u003c")
+        context["metatags"] += f'<script type="application/ld+json">{about}</script>\n'
+
+
+def _about(app, facts: Mapping, address: str) -> list[dict]:
+    """What the book is about, in the words of schema.org: the paper, and the data of this edition."""
+    paper = parse_file(str(Path(app.confdir) / app.config.bibtex_bibfiles[0])).entries[_PAPER]
+    paper_address = f"https://arxiv.org/abs/{paper.fields['eprint']}"
+    authors = [
+        " ".join([*person.first_names, *person.middle_names, *person.last_names]) for person in paper.persons["author"]
+    ]
+    article = {"@type": "ScholarlyArticle", "name": paper.fields["title"].replace("{", "").replace("}", "")}
+    article |= {"url": paper_address, "datePublished": paper.fields["year"]}
+    article["author"] = [{"@type": "Person", "name": name} for name in authors]
+    dataset = {"@type": "Dataset", "name": f"{app.config.project}: {facts['label']}", "url": address}
+    dataset |= {"description": facts["label"], "identifier": f"sha256:{facts['sha256']}", "isBasedOn": paper_address}
+    return [{"@context": "https://schema.org", **entry} for entry in (article, dataset)]
+
+
+_LOGGER = logging.getLogger(__name__)
+
+_SIZES = re.compile(r"\\(?:[Bb]igg?)(?![A-Za-z])|(?<=\\)(?=dots(?![A-Za-z]))")
+"""Commands of TeX that docutils does not know: sizes of brackets, which are left out, and dots, which become ldots."""
+
+
+class _MathML(SphinxTransform):
+    """Before the domains look for any formula: else the page would ask for a library from the network."""
+
+    default_priority = 800
+
+    def apply(self, **kwargs) -> None:
+        if self.app.builder.format != "html":
+            return  # LaTeX has formulas of its own
+        for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
+            block = isinstance(node, nodes.math_block)
+            code = _SIZES.sub(lambda match: "" if match[0] else "l", node.astext())
+            try:
+                formula = latex2mathml.tex2mathml(code, as_block=block)
+            except (MathError, SyntaxError) as error:
+                _LOGGER.warning("formula %r: %s", code, error, location=node)
+                continue
+            if block:  # on a phone it scrolls in its place, by the keyboard too
+                formula = f'<div class="sense7-formula" role="group" aria-label="Formula" tabindex="0">{formula}</div>'
+            node.replace_self(nodes.raw("", formula, format="html"))
+
+
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
+    app.connect("doctree-read", _leave_out_empty_sections, priority=400)
+    app.connect("doctree-read", _gather_code, priority=600)
+    app.connect("doctree-read", _say_what_was_not_run, priority=600)
+    app.connect("doctree-read", _say_once, priority=600)
+    app.connect("doctree-read", _fold_more, priority=800)  # after the end of the page, which stands in it
     app.add_node(reading_paths)
     app.add_directive("reading-paths", ReadingPathsDirective)
     app.connect("doctree-read", _add_rerun, priority=700)
     app.connect("doctree-resolved", _add_what_follows)
     app.connect("doctree-resolved", _list_paths)
     app.connect("builder-inited", _add_script)
+    app.connect("html-page-context", _add)
+    app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.page_table import page_table
+from sense7.book.extensions.directives import page_table
 from sense7.checkout import data_file
 from sense7.errors import UserError
 
@@ -32,16 +32,6 @@ _PARTS = ("counts", "families")
 
 def power_of_ten(number: float) -> str:
     """Write a tolerance or an error in few characters.
-
-    Parameters
-    ----------
-    number : float
-        Zero or larger.
-
-    Returns
-    -------
-    str
-        Zero, a power of ten, or a number times one.
 
     Examples
     --------

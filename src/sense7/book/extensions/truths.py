@@ -21,8 +21,7 @@ from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.directives import Edition, looked_up, marks
-from sense7.book.extensions.page_table import page_table
+from sense7.book.extensions.directives import Edition, looked_up, marks, page_table
 from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
@@ -63,25 +62,6 @@ _MOST_LISTED = 7
 
 def planted_in_words(name: str, truth: Mapping[str, Any]) -> str:
     """A planted parameter in words, with its value.
-
-    Parameters
-    ----------
-    name : str
-        An entry of the truth file, such as ``continuity_weight_Relational``; or a parameter of the simulation, such as
-        ``overall_weights``, whole or one entry of it: ``overall_weights.Relational``.
-    truth : mapping
-        The workbook's truth.
-
-    Returns
-    -------
-    str
-        Meaning, value and unit. Where this workbook has other conditions, topics or characteristics than the one
-        that is named: that it has not.
-
-    Raises
-    ------
-    KeyError
-        If neither the truth file nor the simulation has such a name.
 
     Examples
     --------
@@ -134,21 +114,6 @@ def _plain(value: float | str) -> str:
 
 def compared(found: Mapping[str, Any], truth: ImpliedTruth) -> tuple[bool, str]:
     """Whether a found value parts from the implied one, and how the two lie to each other, in words.
-
-    Parameters
-    ----------
-    found : mapping
-        The recorded value; its estimate is known.
-    truth : ImpliedTruth
-        What the planted parameters imply for it.
-
-    Returns
-    -------
-    parts : bool
-        True if the interval excludes the implied value, if the two lie more than 1.96 standard errors apart, or if they
-        are texts or fixed numbers and not the same.
-    words : str
-        Ready for a cell of a table.
 
     Examples
     --------
@@ -310,13 +275,6 @@ class DistancesDirective(SphinxDirective):
 
 def beyond_in_words(values: int, beyond: int, shares: Sequence[float]) -> str:
     """How many values lie beyond 1.96 standard errors, beside how many are expected to.
-
-    Parameters
-    ----------
-    values, beyond : int
-        Values with a distance, and those of them that lie beyond.
-    shares : sequence of float
-        The share beyond in each simulated study; empty if not known.
 
     Examples
     --------

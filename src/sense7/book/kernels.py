@@ -1,0 +1,114 @@
+"""Kernels forked from a process that has imported the libraries: by multiprocessing's fork server, under Linux.
+
+What a notebook gives is what it gives in a fresh kernel. Kernels end with this process, however it ends, and the fork
+server with them. Where a kernel can't be forked it starts fresh; see :mod:`sense7.book.execute`.
+"""
+
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from jupyter_client import AsyncKernelManager, LocalProvisioner
+from jupyter_client.kernelspec import KernelSpec
+
+__all__ = ["FORKS", "kernel_manager", "start_fork_server"]
+
+FORKS = sys.platform == "linux"
+"""Whether this system forks safely; macOS does not, once its libraries run."""
+
+_LIBRARIES = (
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib"),
+    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg", "pandas", "seaborn"),
+    *("pandas.io.formats.html", "pandas.io.formats.csvs", "scipy.stats", "sklearn", "statsmodels.api", "yaml"),
+)
+_LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+
+def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Begin to import what notebooks use, unless this process has a fork server already."""
+    from multiprocessing import forkserver  # Windows has none
+
+    forkserver.set_forkserver_preload([*_LIBRARIES, *sorted(modules)])
+    before = dict(os.environ)
+    # No module of the folder that the build was started in takes the place of an installed one.
+    os.environ.update({**environment, "PYTHONSAFEPATH": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"})
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+    """Turn a copy of the fork server into a kernel, which is killed when the build is gone."""
+    os.setsid()
+    threading.Thread(target=_end_with_the_build, daemon=True).start()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    random.seed()
+    sys.modules["numpy"].random.seed()  # else every copy would begin with the same state
+    sys.argv = ["ipykernel_launcher", *arguments]
+    from ipykernel.kernelapp import launch_new_instance
+
+    launch_new_instance()
+
+
+def _end_with_the_build() -> None:
+    multiprocessing.parent_process().join()
+    os.killpg(os.getpid(), signal.SIGKILL)
+
+
+class _Forked:
+    """A process of multiprocessing with the methods of subprocess.Popen that LocalProvisioner calls."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, process):
+        self.pid, self._process = process.pid, process
+        self.kill, self.terminate = process.kill, process.terminate
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self) -> int | None:
+        self._process.join()
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def kernel_manager(
+    connection_file: Path, environment: Mapping[str, str], fork: bool, started: Callable
+) -> type[AsyncKernelManager]:
+    """Class of a manager whose kernel has this environment, and is forked or starts fresh; ``started`` takes it."""
+
+    class Provisioner(LocalProvisioner):
+        async def launch_kernel(self, cmd, **options):
+            options["env"] = dict(environment)
+            if fork:
+                arguments = (cmd[3:], str(options.get("cwd") or Path.cwd()), options["env"])
+                process = multiprocessing.get_context("forkserver").Process(target=_be_kernel, args=arguments)
+                process.start()
+                self.process, self.pid = _Forked(process), process.pid
+            else:
+                await super().launch_kernel(cmd, **options)
+            started(self.process)
+            return self.connection_info
+
+    class Manager(AsyncKernelManager):
+        kernel_spec = KernelSpec(argv=_LAUNCHER, display_name="Python 3", language="python")  # not one of the user's
+
+        def __init__(self, **traits):
+            super().__init__(**traits | {"connection_file": str(connection_file), "kernel_id": str(uuid.uuid4())})
+            self.provisioner = Provisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
+
+    return Manager
