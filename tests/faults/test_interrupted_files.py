@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are l
 
 SMALL = ("--set", "participants=6", "--set", "conversations=12", "--set", "judge_runs=2")
 # The truth is computed from few conversations: how exact it is changes nothing in how files are written.
-ROUGHLY = "from sense7.simulate import judge_truth\njudge_truth.LEAST_CONVERSATIONS = 1\n"
+ROUGHLY = "from sense7.simulate import judge\njudge.LEAST_CONVERSATIONS = 1\n"
 PACE = 0.02
 
 

@@ -24,7 +24,6 @@ from sense7.judge.judges import (
 from sense7.judge.report import evaluate
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
-from sense7.simulate.judge_truth import judge_record
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
@@ -230,7 +229,9 @@ def test_another_workbook_of_that_name_brings_none(tmp_path, small):
 def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, study):
     marks = available_judges.read_runs(study, folder).simulated["simulated-judge"]
     # Without its implied values, which take some seconds and say nothing here.
-    truth = json.loads(json.dumps({"seed": small.seed, "judge": judge_record(small.judge)}))
+    truth = json.loads(
+        json.dumps({"seed": small.seed, "judge": {"name": "simulated-judge", "parameters": small.judge.as_dict()}})
+    )
     assert is_planted(truth, marks)
     assert not is_planted(truth, marks[:2])
     assert not is_planted(truth, [*marks[:2], None])
