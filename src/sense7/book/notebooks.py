@@ -303,7 +303,7 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
                 part = "low" if interval else "estimate"
                 reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function, part)
                 continue
-            found = getattr(_loaded(path, path.stat().st_mtime_ns), frame)
+            found = getattr(_study(path, path.stat().st_mtime_ns), frame)
             if found is None or column not in found or not found[column].notna().any():
                 lacks.append(f"no {column.replace('_', ' ')} ({frame})")
         if lacks or reasons:
@@ -314,7 +314,7 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
 
 
 @lru_cache(maxsize=2)
-def _loaded(path: Path, changed: int) -> "Study":
+def _study(path: Path, changed: int) -> "Study":
     from sense7.loading import load
 
     return load(path)
@@ -326,7 +326,7 @@ def _reason(path: Path, changed: int, key: str, module: str, function: str, part
     from sense7.estimators.bootstrap import ParticipantBootstrap
     from sense7.findings.core import keyed_rows
 
-    study = _loaded(path, changed)
+    study = _study(path, changed)
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
     given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
     needed = inspect.signature(compute).parameters
