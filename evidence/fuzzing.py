@@ -4,10 +4,10 @@
     python evidence/fuzzing.py tables claims --seconds 300
     python evidence/fuzzing.py --minimise                # afterwards: keep in the corpus what adds coverage, no more
 
-Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from the inputs in ``tests/fuzz/corpus/TARGET``;
+Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from those in ``tests/fuzz/corpus/TARGET.zip``;
 what it finds on the way stays in ``_build/fuzz/TARGET``, so that the next run goes on from there. An input that ends
 a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Fix the reader, and put the
-input into the corpus under a name that says what it is: every ``make test`` replays the corpus, without atheris.
+input into the archive under a name that says what it is: every ``make test`` replays the corpus, without atheris.
 
 Atheris is no part of the lock, as it has wheels for Linux only. Install it beside it, and again after each change of
 the lock: ``.venv/bin/python -m pip install 'atheris>=3,<4'``.
@@ -15,6 +15,7 @@ the lock: ``.venv/bin/python -m pip install 'atheris>=3,<4'``.
 
 import argparse
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -50,9 +51,10 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
+    sys.path.insert(0, str(TESTS))
     if options.inside:
         return _fuzz(options.targets[0], options.inside)
-    targets = options.targets or sorted(path.name for path in (TESTS / "corpus").iterdir() if path.is_dir())
+    targets = options.targets or sorted(path.stem for path in (TESTS / "corpus").glob("*.zip"))
     failed = [name for name in targets if not _run(name, options)]
     if failed:
         print(f"Findings in {', '.join(failed)}: see {WORK / 'findings'}", file=sys.stderr)
@@ -61,51 +63,45 @@ def main() -> int:
 
 def _run(name: str, options: argparse.Namespace) -> bool:
     """Run one target, or minimise its corpus; whether nothing was found."""
-    kept, found, findings = TESTS / "corpus" / name, WORK / name, WORK / "findings"
+    import targets
+
+    kept, found, findings = WORK / f"{name}.kept", WORK / name, WORK / "findings"
     for folder in (kept, found, findings):
         folder.mkdir(parents=True, exist_ok=True)
+    for place, content in targets.kept(name).items():
+        (kept / place).write_bytes(content)
     dictionary = TESTS / "dictionaries" / f"{name}.dict"
     flags = ["-rss_limit_mb=2048", f"-timeout={HANGS}", f"-artifact_prefix={findings}/{name}-", "-verbosity=1"]
     flags += [f"-dict={dictionary}"] if dictionary.exists() else []
     print(f"== {name}", flush=True)
-    if options.minimise:
-        return _minimise(name, kept, found, flags)
-    flags += [f"-max_total_time={options.seconds}", "-print_final_stats=1", "-max_len=20000"]
-    return _inside(name, [*flags, str(found), str(kept)]) == 0
+    if not options.minimise:
+        flags += [f"-max_total_time={options.seconds}", "-print_final_stats=1", "-max_len=20000"]
+        return _inside(name, [*flags, str(found), str(kept)]) == 0
+    # The smallest inputs that reach all that was reached, up to a size; and those that bear a name.
+    merged, room = WORK / f"{name}.merged", LARGEST_CORPUS
+    shutil.rmtree(merged, ignore_errors=True)
+    merged.mkdir()
+    if _inside(name, ["-merge=1", *flags, str(merged), str(kept), str(found)]) != 0:
+        return False
+    inputs = {
+        place: content for place, content in targets.kept(name).items() if not re.fullmatch("[0-9a-f]{16}", place)
+    }
+    named = set(inputs.values())
+    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        room -= path.stat().st_size
+        if room >= 0 and path.read_bytes() not in named:
+            inputs[path.name[:16]] = path.read_bytes()
+    targets.keep(name, inputs)
+    return True
 
 
 def _inside(name: str, arguments: list[str]) -> int:
     return subprocess.run([sys.executable, __file__, name, "--inside", *arguments], check=False).returncode  # noqa: S603 - this file itself
 
 
-def _minimise(name: str, kept: Path, found: Path, flags: list[str]) -> bool:
-    """Keep the smallest inputs that reach all that was reached, up to a size; and those that bear a name."""
-    merged = WORK / f"{name}.merged"
-    shutil.rmtree(merged, ignore_errors=True)
-    merged.mkdir()
-    if _inside(name, ["-merge=1", *flags, str(merged), str(kept), str(found)]) != 0:
-        return False
-    named = {path.read_bytes() for path in kept.iterdir() if not _is_hash(path.name)}
-    for path in kept.iterdir():
-        if _is_hash(path.name):
-            path.unlink()
-    room = LARGEST_CORPUS
-    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
-        room -= path.stat().st_size
-        if room >= 0 and path.read_bytes() not in named:
-            shutil.copy(path, kept / path.name[:16])
-    shutil.rmtree(merged)
-    return True
-
-
-def _is_hash(name: str) -> bool:
-    return len(name) == 16 and set(name) <= set("0123456789abcdef")
-
-
 def _fuzz(name: str, arguments: list[str]) -> int:
     import atheris
 
-    sys.path.insert(0, str(TESTS))
     with atheris.instrument_imports(include=INSTRUMENTED):
         import targets
 

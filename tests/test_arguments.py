@@ -1,10 +1,6 @@
-"""Wrong kinds of arguments, and a bootstrap of other participants, are refused in one sentence; nothing is computed."""
+"""What is asked for at the doors: wrong kinds of arguments are refused in one sentence, and nothing is computed."""
 
-import importlib
-import inspect
-import pkgutil
 import re
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,79 +8,15 @@ import pandas as pd
 import pytest
 
 import sense7 as s7
-import sense7.estimators
 import sense7.findings
-import sense7.judge
 from helpers.studies import bootstrap_of
 from sense7.arguments import HINTS
-from sense7.judge.predictions import Predictions
-from sense7.judge.scoring.noise_ceiling import ContentShares
 from sense7.study import Study
-
-
-def public_functions():
-    """Every public function of the statistics and the judges that checks its arguments: name -> function."""
-    found = {}
-    for package in (sense7.estimators, sense7.findings, sense7.judge):
-        for entry in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            module = importlib.import_module(entry.name)
-            functions = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
-            found |= {
-                f"{entry.name.removeprefix('sense7.')}.{name}": one
-                for name, one in functions.items()
-                if inspect.isfunction(one) and hasattr(one, "__wrapped__") and not entry.ispkg
-            }
-    return found
-
-
-RELEASED = ("findings.elsewhere.", "findings.whose_empathy.", "judge.scoring.three_judges.")
-"""Findings on released ratings, which take tables or bootstraps of other kinds."""
-
-FUNCTIONS = {name: one for name, one in public_functions().items() if not name.startswith(RELEASED)}
-PARAMETERS = {name: inspect.signature(function).parameters for name, function in FUNCTIONS.items()}
-OF_STUDIES = [name for name, parameters in PARAMETERS.items() if "study" in parameters]
-OF_BOOTSTRAPS = [name for name, parameters in PARAMETERS.items() if "bootstrap" in parameters]
-OF_RATINGS = [
-    name
-    for name, parameters in PARAMETERS.items()
-    if "ratings" in parameters and parameters["ratings"].annotation is not np.ndarray
-]
-OF_BOTH = [name for name in OF_STUDIES if name in OF_BOOTSTRAPS]
-FURTHER = {
-    "by": "topic",
-    "first": pd.DataFrame(),
-    "folder": "predictions",
-    "headline": "alpha",
-    "judge": "",
-    "judges": {},
-    "level": 1,
-    "method": "m",
-    "model": "m",
-    "moment": "after",
-    "name": "overall",
-    "predictions": object.__new__(Predictions),
-    "rating": "overall",
-    "runs": 1,
-    "second": pd.DataFrame(),
-    "start": "x",
-    "shares": object.__new__(ContentShares),
-}
-"""What else a function needs; never looked at, since what it is refused for comes first."""
 
 
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-def call(name, **given):
-    """The function with what is given, and what else it needs."""
-    needed = {
-        parameter: given.get(parameter, FURTHER.get(parameter))
-        for parameter, entry in PARAMETERS[name].items()
-        if (entry.default is entry.empty or parameter in given) and entry.kind is not entry.VAR_KEYWORD
-    }
-    return partial(FUNCTIONS[name], **needed)
 
 
 def refused(function, *args, **kwargs):
@@ -94,24 +26,16 @@ def refused(function, *args, **kwargs):
     return str(caught.value)
 
 
-def test_the_functions_are_found():
-    assert len(OF_STUDIES) > 20
-    assert len(OF_BOTH) > 10
-    assert len(OF_BOOTSTRAPS) > 10
-    assert len(OF_RATINGS) >= 1
-
-
 # A bootstrap of others
 
 
-@pytest.mark.parametrize("name", OF_BOTH)
-def test_every_statistic_refuses_a_bootstrap_of_other_participants(study, name):
+def test_a_bootstrap_of_other_participants_is_refused(study):
     people = study.conversations["participant"].unique()
     few = study.subset(participants=people[:20])
-    said = refused(call(name, study=few, bootstrap=bootstrap_of(study)))
+    said = refused(s7.ratings.mean_levels, few, bootstrap_of(study))
     assert f"The bootstrap resamples {len(people)} participants; synthetic (subset) has 20" in said
     assert "s7.ParticipantBootstrap(study.conversations['participant'])" in said
-    said = refused(call(name, study=study, bootstrap=bootstrap_of(few)))
+    said = refused(s7.ratings.mean_levels, study, bootstrap_of(few))
     assert f"The bootstrap resamples 20 participants; synthetic has {len(people)}" in said
 
 
@@ -143,37 +67,6 @@ def test_rows_of_unknown_participants_are_refused(study, function):
 
 
 # Wrong kinds
-
-
-@pytest.mark.parametrize("name", OF_STUDIES)
-def test_every_function_of_a_study_says_that_it_wants_one(study, name):
-    said = refused(call(name, study=study.turns, bootstrap=bootstrap_of(study)))
-    short = name.rpartition(".")[2]
-    assert said == f"{short} wants a Study as study; got a DataFrame. Give what s7.load(...) returns."
-
-
-@pytest.mark.parametrize("name", OF_BOOTSTRAPS)
-def test_every_function_of_a_bootstrap_says_that_it_wants_one(study, name):
-    ratings = s7.measures.turn_ratings(study)
-    frames = dict.fromkeys(("ratings", "turns", "post_task", "frame"), ratings) | {"unit": "u", "undefined": "none"}
-    said = refused(call(name, study=study, bootstrap=study.conversations["participant"], **frames))
-    assert "Bootstrap as bootstrap; got a Series. Give s7.ParticipantBootstrap(" in said
-
-
-@pytest.mark.parametrize("name", OF_RATINGS)
-def test_every_function_of_ratings_refuses_a_frame_of_other_columns(study, name):
-    said = refused(call(name, ratings=study.turns, bootstrap=bootstrap_of(study), outcome=study.turns["overall"]))
-    assert "wants ratings with a column of numbers for each item; column 'conversation' holds other values." in said
-    assert "Give s7.measures.turn_ratings(study)" in said
-    assert "got a Study. Give s7.measures.turn_ratings(study)" in refused(
-        call(name, ratings=study, bootstrap=bootstrap_of(study), outcome=study.turns["overall"])
-    )
-
-
-def test_a_table_over_turns_and_post_task_ratings_refuses_other_frames(study):
-    post_task = s7.measures.post_task_ratings(study)
-    assert "wants ratings" in refused(s7.reliability.alpha_table, study.turns, post_task, bootstrap_of(study))
-
 
 FRAME = pd.DataFrame({"a": [1.0]})
 
@@ -230,39 +123,3 @@ def test_what_may_be_given_stands_in_the_library():
             if code in advice:
                 assert isinstance(eval(code), pd.DataFrame)  # noqa: S307
     assert isinstance(study, Study)
-
-
-# What comes with every estimate
-
-SLOW = {
-    "findings.robustness.multiverse",
-    "findings.individualized.variance_parts",
-    "findings.robustness.headline_estimates",
-}
-OF_OTHER_TABLES = {"findings.words.coder_agreement"}
-QUICK = [
-    name
-    for name in OF_BOTH
-    if FUNCTIONS[name].__module__.startswith("sense7.findings") and name not in SLOW | OF_OTHER_TABLES
-]
-"""Statistics of a study and its bootstrap; those that take seconds, or tables besides, have tests of their own."""
-
-
-def estimates_in(found):
-    """Every table and row of estimates in what a statistic returns; tables that are for show only are left out."""
-    if isinstance(found, pd.DataFrame):
-        return [set(found.columns)] if "estimate" in found.columns else []
-    if isinstance(found, dict):
-        return [set(found)] if "estimate" in found else [one for part in found.values() for one in estimates_in(part)]
-    if hasattr(found, "__dataclass_fields__"):
-        return estimates_in({name: part for name, part in vars(found).items() if name != "shown"})
-    return []
-
-
-@pytest.mark.parametrize("name", QUICK)
-def test_every_estimate_comes_with_n_unit_method_and_reason(study, name):
-    few = study.subset(participants=study.conversations["participant"].unique()[:15])
-    found = estimates_in(call(name, study=few, bootstrap=bootstrap_of(few))())
-    assert found, "a statistic has estimates"
-    for columns in found:
-        assert {"estimate", "n", "unit", "method", "reason"} <= columns

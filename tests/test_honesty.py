@@ -12,9 +12,10 @@ from sense7 import claims, tables
 from sense7.book.pages import banner
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.judge.predictions import read_predictions
-from sense7.judge.scoring import available_judges, noise_ceiling
-from sense7.judge.scoring.simulated import is_planted
+from sense7.judge import ceiling as noise_ceiling
+from sense7.judge import judges as available_judges
+from sense7.judge.files import read_predictions
+from sense7.judge.judges import is_planted
 from sense7.loading import load
 from sense7.record import Recorder
 from sense7.simulate import truth

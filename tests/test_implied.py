@@ -1,7 +1,6 @@
 """Implied truths: which source holds for a workbook, and how far a found value lies from one."""
 
 import json
-import math
 
 import pytest
 
@@ -113,20 +112,6 @@ def test_without_simulated_studies_the_interval_says_the_error():
 )
 def test_what_is_fixed_named_or_missing_has_no_distance(truth, value):
     assert truth.distance(value) is None
-
-
-def test_distances_of_right_statistics_are_standard_normal():
-    """Found values drawn with the spread that is stored lie beyond 1.96 in one of twenty."""
-    import numpy as np
-
-    rng = np.random.default_rng(17)
-    sd, studies = 0.2, 400
-    inside = []
-    for _ in range(2000):
-        draws = rng.normal(0.7, sd, studies)
-        truth = ImpliedTruth(draws.mean(), draws.std(ddof=1) / math.sqrt(studies), draws.std(ddof=1), studies)
-        inside.append(abs(truth.distance(found(rng.normal(0.7, sd)))) <= 1.96)
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)
 
 
 # The file

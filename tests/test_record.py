@@ -4,7 +4,6 @@ import itertools
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -141,12 +140,6 @@ def test_a_value_that_is_not_there_reads_as_its_reason():
     assert format_value(value) == "not available here (never asked)"
 
 
-def test_tables_of_estimates_fit_the_recorder():
-    assert set(pd.DataFrame(estimate_table({}, "x")).columns) == {
-        "estimate", "low", "high", "n", "unit", "method", "reason",
-    }  # fmt: skip
-
-
 def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
     for name in ("01-one", "02-two", "03-three"):
         Recorder(name, tmp_path).value(name[3:], 1.0, n=1, unit="alpha", method="m")
@@ -191,8 +184,3 @@ def test_no_more_digits_are_added_than_it_takes(unit, low, gap):
 
 def decimals(text):
     return len(text.strip("%").partition(".")[2])
-
-
-def test_an_extra_decimal_is_that_of_the_unit_and_one_more():
-    for unit in UNITS:
-        assert decimals(format_number(1.5, unit, 1)) == decimals(format_number(1.5, unit)) + 1

@@ -49,10 +49,8 @@ _PACKAGES = {
         individualized measures poor_turn ratings reliability robustness
         sufficient_statistics whose_empathy words
     """,
-    "judge": "compare evaluate predictions",
-    "judge.scoring": """
-        alternative_annotators available_judges baselines bias calibrated compared comparison judge_specifications
-        juries learned metrics noise_ceiling real_juries simulated three_judges
+    "judge": """
+        baselines bias calibration ceiling comparison judges learned metrics three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""
@@ -61,6 +59,8 @@ _MODULES = {
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
     "diagnostics": "workbook.diagnostics",
+    "judge_files": "judge.files",
+    "judge_report": "judge.report",
     "tables": "tables",
     "taxonomy": "taxonomy",
     "workbook": "workbook",

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from sense7 import __file__ as _package
 from sense7.errors import UserError
 
-__all__ = ["CARRIED", "Project", "cache_folder", "commit_of", "data_file", "find_checkout", "find_project", "find_root"]
-
 CARRIED = "_project"
 """Folder of an installed package with what a book is built from."""
 

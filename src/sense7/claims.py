@@ -220,6 +220,9 @@ def _name_of(entry: object, number: int) -> str:
 def _contradiction(entry: Mapping) -> str | None:
     """What of a claim contradicts another part of it, and how to fix it; None if nothing does."""
     compare, value, of = entry.get("compare") or {}, entry["value"], entry.get("of", "SENSE-7")
+    for number in (value, *compare.values()):  # a schema takes nan and whole numbers beyond floats for numbers
+        if isinstance(number, int | float) and not abs(number) < 1e300:
+            return f"{str(number)[:40]} is no number to compute with. Write another, or null."
     if compare and len(compare.keys() & set(RULES)) != 1:
         return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
     for rule, others in (("above", ()), ("counts", (None,))):
@@ -371,7 +374,7 @@ _CHECKED = {RECOVERED: True, CONSISTENT: True, BY_CONSTRUCTION: True, MISSED: Fa
 
 
 def _check_mark(row: Row) -> dict | None:
-    """Whether the method finds what was put into synthetic data; None on other data, and of what has no truth."""
+    """Whether the method finds what is true of synthetic data; None on other data, and of what has no truth."""
     passed = _CHECKED.get(row.verdict)
     if passed is None:
         return None
@@ -379,7 +382,8 @@ def _check_mark(row: Row) -> dict | None:
         says, mark = f"{row.why[:1].upper()}{row.why[1:]}.", "found again" if passed else "not found again"
     else:
         truth = format_number(row.truth, row.computed["unit"])
-        says = f"The interval {'contains' if passed else 'misses'} the true value put into the simulation, {truth}."
+        of = "put into" if "(planted)" in row.why else "that follows from"
+        says = f"The interval {'contains' if passed else 'misses'} the true value {of} the simulation, {truth}."
         mark = f"true value {'inside' if passed else 'outside'}"
     return {"passed": passed, "mark": mark, "says": says}
 

@@ -17,21 +17,6 @@ try:
 except ImportError:  # Windows: there nothing is locked, and what a killed process left stays
     fcntl = None
 
-__all__ = [
-    "disk_trouble",
-    "exchange",
-    "lock_file",
-    "names_beside",
-    "not_written",
-    "one_line",
-    "parse_yaml",
-    "reading",
-    "reason",
-    "replacing",
-    "replacing_folder",
-    "scratch_folder",
-    "write_whole",
-]
 
 UNFINISHED = ".part-sense7-"
 """Names of folders for what is being written begin so."""

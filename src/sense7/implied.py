@@ -17,8 +17,6 @@ from pathlib import Path
 from sense7.errors import UserError
 from sense7.files import reason
 
-__all__ = ["BEYOND", "FILE", "INDEPENDENT", "ImpliedTruth", "distances", "implied_truths", "load_implied"]
-
 FILE = "implied.json"
 """Name of the stored means, in ``data/``."""
 

@@ -15,16 +15,6 @@ from sense7.files import write_whole
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
 
-__all__ = [
-    "FIELDS",
-    "MANIFEST",
-    "Recorder",
-    "format_distinct",
-    "format_number",
-    "format_value",
-    "read_values",
-    "write_json",
-]
 
 COUNTS = frozenset(
     {

@@ -16,7 +16,6 @@ from sense7.terminal import count_of, plain
 if TYPE_CHECKING:  # only annotations name it: `sense7 check` has no time for its import
     import pandas as pd
 
-__all__ = ["ABSENT", "NOT_RATED", "RATED", "STATES", "UNREADABLE", "Study"]
 
 RATED = "rated"
 NOT_RATED = "not rated"
@@ -193,11 +192,6 @@ class Study:
     def rated_dimensions(self) -> list[str]:
         """Dimensions with at least one level in a turn."""
         return [name for name in DIMENSION_NAMES if self.turns[name].notna().any()]
-
-    @property
-    def post_dimensions(self) -> list[str]:
-        """Dimensions with at least one level after a conversation."""
-        return [name for name in DIMENSION_NAMES if self.conversations[f"post_{name}"].notna().any()]
 
     @property
     def turns_put_to_rating(self) -> pd.DataFrame:

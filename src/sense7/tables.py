@@ -5,6 +5,7 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,13 +14,16 @@ from sense7.estimators.estimates import require_estimates
 from sense7.record import format_number
 from sense7.terminal import plain_lines
 
-__all__ = ["NO_MATH", "VERDICT_MARKS", "Matrix", "Sentence", "Table", "Variants", "estimates", "plain"]
-
 NO_MATH = "mathjax_ignore tex2jax_ignore"
 """Classes by which a notebook's viewer leaves dollar signs in names alone; pages of the book load no MathJax."""
 
 _BREAKS = re.compile("[\t\r\n]")
 _CLAUSE_END = re.compile(r"[.:;](?=\s|$)")
+
+
+def _style(name: str) -> str:
+    """A style sheet that lies beside this module, on one line."""
+    return "".join(Path(__file__).with_name(name).read_text("utf-8").splitlines())
 
 
 @dataclass(frozen=True)
@@ -92,18 +96,7 @@ def _escaped(cell: object) -> str:
 
 # What makes the switch work stands beside it, so that it works in a notebook outside the book as well. Inputs are
 # hidden from sight only: a keyboard and a screen reader need them. On paper all variants stand below each other.
-_SWITCH_STYLE = (
-    ".sense7-switch{position:relative;display:flex;flex-wrap:wrap;gap:0 .25em}"
-    ".sense7-switch{min-width:0;border:0;margin:1em 0;padding:0}"
-    ".sense7-switch>input{position:absolute;opacity:0;pointer-events:none}"
-    ".sense7-switch>label{cursor:pointer;padding:.3em .8em;border:1px solid transparent;border-bottom:0;margin:0}"
-    ".sense7-switch>input:focus-visible+label{outline:3px solid;outline-offset:2px}"
-    ".sense7-switch>div{order:1;width:100%;min-width:0;overflow-x:auto;border-top:1px solid;padding-top:.5em}"
-    "@media screen{.sense7-switch>input:checked+label{font-weight:700;box-shadow:inset 0 .2em}"
-    ".sense7-switch>input:not(:checked)+label+div{display:none}}"
-    "@media print{.sense7-switch{display:block}.sense7-switch>input{display:none}"
-    ".sense7-switch>label{display:block;padding:0;font-weight:700}.sense7-switch>div{border:0}}"
-)
+_SWITCH_STYLE = _style("switch.css")
 
 
 class Variants:
@@ -175,23 +168,7 @@ VERDICT_MARKS = {
 """Verdict -> class of its cell, and a mark, so that it does not rest on color alone."""
 
 # On a narrow screen each row becomes a card. Roles are given, since a table that is laid out otherwise loses its own.
-_MATRIX_STYLE = (
-    ".sense7-matrix{font-size:.8rem;min-width:56rem}"
-    ".sense7-matrix :is(td,th){vertical-align:top;min-width:6rem;white-space:normal;text-align:left}"
-    ".sense7-matrix thead th{overflow-wrap:anywhere}"
-    ".sense7-matrix small{display:block;font-size:inherit}"
-    ".sense7-matrix td.seen{box-shadow:inset .25rem 0 #009E73}"
-    ".sense7-matrix td.not-seen{box-shadow:inset .25rem 0 #E69F00}"
-    ".sense7-matrix td.opposite{box-shadow:inset .25rem 0 #D55E00}"
-    ".sense7-matrix td.not-asked strong{font-weight:400}"
-    "@media screen and (max-width:48rem){"
-    ".sense7-matrix{min-width:0;font-size:.9rem}"
-    ".sense7-matrix,.sense7-matrix :is(caption,tbody,tr,th,td){display:block;width:auto}"
-    ".sense7-matrix thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
-    ".sense7-matrix tbody tr{border:1px solid;border-radius:.3rem;margin:0 0 1rem;padding:.3rem}"
-    ".sense7-matrix tbody th{font-size:1rem}"
-    '.sense7-matrix td::before{content:attr(data-column) ": ";font-weight:700}}'
-)
+_MATRIX_STYLE = _style("matrix.css")
 
 
 class Matrix:

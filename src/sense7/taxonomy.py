@@ -1,32 +1,17 @@
 """The seven dimensions, the five levels, and the scales with the words for them.
 
-The ground floor: it imports nothing of ours and reads nothing. Names and anchors
+The ground floor: it imports nothing of ours, and reads ``taxonomy.toml`` alone. Names and anchors
 are those of the official release; the definitions are in the companion's own words,
-and the grouping is the companion's reading wherever ``group_is_published`` is False.
+and so is the grouping.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-
-__all__ = [
-    "AGREEMENT",
-    "CORE_COLUMNS",
-    "DESIRED_EMPATHY",
-    "DIMENSIONS",
-    "DIMENSION_NAMES",
-    "IMPORTANCE",
-    "LEVELS",
-    "POST_EMPATHY",
-    "TURN_RATING",
-    "Dimension",
-    "Scale",
-    "levels_in_words",
-    "normalise_name",
-    "normalise_word",
-]
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -51,50 +36,8 @@ class Dimension:
     group: str
 
 
-DIMENSIONS = (
-    Dimension(
-        "Affective",
-        "Affective Understanding",
-        "notices what the person feels and shows that it understands",
-        "affective",
-    ),
-    Dimension(
-        "Cognitive",
-        "Cognitive Understanding",
-        "grasps the person's point of view, aims and intentions",
-        "cognitive",
-    ),
-    Dimension(
-        "Response",
-        "Response Appropriateness",
-        "fits its answer to the person's situation and knows when advice is wanted",
-        "motivational",
-    ),
-    Dimension(
-        "Prosocial",
-        "Prosocial Expression",
-        "shows that it cares and wants to help",
-        "motivational",
-    ),
-    Dimension(
-        "Interest",
-        "Interest",
-        "is curious about the person's experience and attends to it",
-        "motivational",
-    ),
-    Dimension(
-        "Contextual",
-        "Contextual Understanding",
-        "takes in the wider circumstances: history, goals, beliefs and preferences",
-        "cognitive",
-    ),
-    Dimension(
-        "Relational",
-        "Relational Continuity",
-        "keeps the relationship going by recalling and weaving in what was said before",
-        "cognitive",
-    ),
-)
+_READ = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+DIMENSIONS = tuple(Dimension(**entry) for entry in _READ["dimensions"])
 DIMENSION_NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 LEVELS = ("very poor", "poor", "neutral", "good", "very good")
@@ -233,53 +176,11 @@ class Scale:
         return None, word
 
 
-def _vocabulary(*levels: str) -> tuple[tuple[str, ...], ...]:
-    """Levels lowest first; synonyms of a level are separated by a bar."""
-    return tuple(tuple(level.split("|")) for level in levels)
-
-
-_OFFICIAL_QUALITY = _vocabulary(*LEVELS)
-_QUALITY = (
-    _vocabulary("very poor", "poor", "neutral|fair|average|acceptable|okay|ok", "good", "very good"),
-    _vocabulary("poor", "fair", "good", "very good", "excellent"),
-    _vocabulary("very bad", "bad", "neutral|fair|average|okay|ok", "good", "very good"),
-    _vocabulary("terrible", "poor", "average|neutral|okay|ok", "good", "excellent"),
-    _vocabulary("very low", "low", "medium|moderate|neutral", "high", "very high"),
+_QUALITY, _AGREEMENT, _EXTENT, _IMPORTANCE, _DESIRED = (
+    tuple(tuple(tuple(level.split("|")) for level in levels) for levels in _READ["vocabularies"][name])
+    for name in ("quality", "agreement", "extent", "importance", "desired_empathy")
 )
-_AGREEMENT = (
-    _vocabulary(
-        "strongly disagree|completely disagree|totally disagree",
-        "disagree|somewhat disagree|slightly disagree|mildly disagree",
-        "neutral|neither agree nor disagree|neither disagree nor agree|neither|undecided"
-        "|neutral (neither agree nor disagree)",
-        "agree|somewhat agree|slightly agree|mildly agree",
-        "strongly agree|completely agree|totally agree",
-    ),
-)
-_EXTENT = (
-    _vocabulary(
-        "not at all|none|none at all",
-        "slightly|a little|a little bit|to a small extent",
-        "moderately|somewhat|a moderate amount|to some extent",
-        "very|very much|quite a bit|a lot|to a large extent",
-        "extremely|a great deal|completely|to a very large extent",
-    ),
-    _vocabulary("never", "rarely|seldom", "sometimes|occasionally", "often|usually", "always"),
-    _vocabulary(
-        "very unlikely|extremely unlikely",
-        "unlikely|somewhat unlikely",
-        "neutral|neither likely nor unlikely",
-        "likely|somewhat likely",
-        "very likely|extremely likely",
-    ),
-    _vocabulary(
-        "very dissatisfied|extremely dissatisfied",
-        "dissatisfied|somewhat dissatisfied",
-        "neutral|neither satisfied nor dissatisfied",
-        "satisfied|somewhat satisfied",
-        "very satisfied|extremely satisfied",
-    ),
-)
+_OFFICIAL_QUALITY = tuple((level,) for level in LEVELS)
 
 TURN_RATING = Scale("turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY, *_EXTENT), enough=0.75)
 """Rating of a turn: very poor 1 .. very good 5; unknown is not rated.
@@ -295,44 +196,10 @@ AGREEMENT = Scale("post-task experience", 5, _AGREEMENT + _QUALITY + _EXTENT)
 POST_EMPATHY = Scale("post-task empathy", 5, _QUALITY + _AGREEMENT + _EXTENT)
 """Post-task empathy, 1 .. 5."""
 
-IMPORTANCE = Scale(
-    "importance",
-    5,
-    (
-        _vocabulary(
-            "not at all important|not important at all|not important|unimportant",
-            "slightly important|a little important|of little importance|low importance|not very important",
-            "moderately important|somewhat important|neutral|of average importance|fairly important",
-            "very important",
-            "extremely important",
-        ),
-        _vocabulary(
-            "not important|not at all important|unimportant|very unimportant",
-            "slightly important|somewhat unimportant|of little importance|somewhat important",
-            "moderately important|neutral|neither important nor unimportant|fairly important",
-            "important",
-            "very important|extremely important",
-        ),
-        *_QUALITY[4:],
-        *_EXTENT[:1],
-        *_AGREEMENT,
-    ),
-)
+IMPORTANCE = Scale("importance", 5, (*_IMPORTANCE, *_QUALITY[4:], *_EXTENT[:1], *_AGREEMENT))
 """Importance of the topic: not at all important 1 .. extremely important 5."""
 
-DESIRED_EMPATHY = Scale(
-    "desired empathy",
-    3,
-    (
-        _vocabulary(
-            "minimal|minimal empathy|low|low empathy|none|none at all|no empathy|little|little empathy",
-            "moderate|moderate empathy|medium|medium empathy|some|some empathy|neutral|average",
-            "high|high empathy|maximal|maximum|a lot|a lot of empathy|strong|strong empathy",
-        ),
-        _vocabulary("low|a little", "high|some", "very high|a lot"),
-        _vocabulary("not at all|not important", "somewhat|moderately", "very|very much|extremely"),
-    ),
-)
+DESIRED_EMPATHY = Scale("desired empathy", 3, _DESIRED)
 """Empathy wished for before the task: minimal 1 .. high 3."""
 
 

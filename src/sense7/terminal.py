@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["count_of", "did_you_mean", "in_words", "plain", "plain_lines"]
-
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

@@ -21,8 +21,7 @@ from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversat
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.scoring.available_judges import Judges, read_runs
-from sense7.judge.scoring.simulated import simulated_note
+from sense7.judge.judges import Judges, read_runs, simulated_note
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
 

@@ -15,7 +15,7 @@ from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.explorer import explorer_files
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
-from sense7.judge.scoring.available_judges import read_runs
+from sense7.judge.judges import read_runs
 from sense7.loading import load
 
 HOSTILE = (

@@ -61,10 +61,9 @@ def predictions(tmp_path_factory):
     """Two runs of a judge whose model, prompt and replies are hostile; None without what asks one."""
     if importlib.util.find_spec("inspect_ai") is None:
         return None
-    from sense7.judge.asking.endpoint import Endpoint
-    from sense7.judge.asking.plan import plan_session
-    from sense7.judge.asking.prompt import Prompt
-    from sense7.judge.asking.run import carry_out
+    from sense7.judge.endpoint import Endpoint
+    from sense7.judge.requests import Prompt
+    from sense7.judge.session import carry_out, plan_session
     from sense7.workbook import write_sheets
 
     folder = tmp_path_factory.mktemp("judged")

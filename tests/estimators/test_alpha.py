@@ -3,8 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from sense7.estimators import alpha as alpha_module
@@ -103,18 +101,6 @@ def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participant
     )
 
 
-def test_with_one_unit_each_the_error_is_near_that_of_bonett():
-    """For independent normal items it is known: the root of 2k / ((k - 1)(n - 2))."""
-    generator = np.random.default_rng(5)
-    n, k = 400, 6
-    ratings = generator.normal(size=(n, 1)) + generator.normal(size=(n, k))
-    frame = pd.DataFrame(ratings, index=[f"P{row:03d}" for row in range(n)])
-    row = alpha_module.alpha_row(frame, ParticipantBootstrap(frame.index, draws=1))
-    error = np.log((1 - row["low"]) / (1 - row["high"])) / (2 * stats.t.ppf(0.975, n - 1))
-    # The error's own spread is about its share 1 / sqrt(2n), 4%.
-    assert error == pytest.approx(np.sqrt(2 * k / ((k - 1) * (n - 2))), rel=0.12)
-
-
 def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(study):
     ratings = measures.post_task_ratings(study)
     few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
@@ -123,52 +109,6 @@ def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_
     first, second = (alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many))
     assert first["low"] != second["low"]
     assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
-
-
-def test_ieval_gives_its_known_answer(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    turns = measures.turn_ratings(study)
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    row = alpha_module.alpha_row(turns, bootstrap)
-    assert round(row["estimate"], 3) == 0.917
-    assert row["n"] == 1920
-    assert row["reason"] == "5 dimensions; never rated: Cognitive, Relational"
-    correlations = turns.corr()
-    assert round(correlations.loc["Affective", "Response"], 3) == 0.878
-    assert round(correlations.loc["Interest", "Contextual"], 3) == 0.848
-
-
-ratings_frames = st.integers(0, 2**32).map(
-    lambda seed: pd.DataFrame(
-        np.clip(
-            np.round(
-                3
-                + np.random.default_rng(seed).normal(size=(30, 1))
-                + np.random.default_rng(seed + 1).normal(size=(30, 4))
-            ),
-            1,
-            5,
-        ),
-        columns=list("abcd"),
-    )
-)
-
-
-@settings(max_examples=50, deadline=None)
-@given(ratings_frames, st.floats(-50, 50), st.permutations(list("abcd")))
-def test_alpha_does_not_change_by_shifting_or_reordering_items(ratings, shift, order):
-    alpha = alpha_module.cronbach_alpha(ratings)
-    assert alpha_module.cronbach_alpha(ratings[order] + shift) == pytest.approx(alpha, abs=1e-9)
-
-
-@settings(max_examples=50, deadline=None)
-@given(ratings_frames)
-def test_without_holes_both_rules_agree_with_the_plain_formula(ratings):
-    items = ratings.var(ddof=1).sum()
-    total = ratings.sum(axis=1).var(ddof=1)
-    plain = 4 / 3 * (1 - items / total)
-    assert alpha_module.cronbach_alpha(ratings, "pairwise") == pytest.approx(plain, abs=1e-12)
-    assert alpha_module.cronbach_alpha(ratings, "listwise") == pytest.approx(plain, abs=1e-12)
 
 
 def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
@@ -186,22 +126,18 @@ def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
             "the ratings do not vary, or no two items share two units",
         ),
         ([[1, 2]], "fewer than two units rate all of 2 dimensions"),
+        (
+            [[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]],
+            "no interval: only 3 participants to resample; 2 dimensions; never rated: c",
+        ),
     ],
 )
 def test_where_there_is_no_alpha_the_row_says_why(rows, reason):
     ratings = one_participant_each(rows)
     row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == reason
-
-
-def test_one_participant_has_an_alpha_and_no_interval():
-    ratings = one_participant_each([[1, 2], [2, 2], [4, 5], [5, 4]])
-    ratings.index = ["P1"] * 4
-    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
-    assert row["estimate"] > 0.8
     assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: only 1 participant to resample"
+    assert np.isnan(row["estimate"]) != reason.startswith("no interval")
+    assert row["reason"] == reason
 
 
 def test_an_alpha_of_one_is_not_called_certain():
@@ -221,12 +157,6 @@ def test_a_dimension_that_one_participant_alone_rated_leaves_no_interval():
     assert np.isfinite(row["estimate"])
     assert np.isnan(row["low"])
     assert row["reason"] == "no interval: undefined without 1 of the 5 participants"
-
-
-def test_a_dimension_that_was_never_rated_is_named_beside_a_missing_interval():
-    ratings = one_participant_each([[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]])
-    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
-    assert row["reason"] == "no interval: only 3 participants to resample; 2 dimensions; never rated: c"
 
 
 def test_an_unknown_interval_is_refused():

@@ -1,25 +1,19 @@
 """The cumulative logit: against R, against its own formula, in closed form, and where there is none."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-import sense7 as s7
 from helpers.studies import bootstrap_of
 from sense7.estimators import cumulative_logit
 from sense7.findings import conditions
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
-ROOT = Path(__file__).resolve().parents[2]
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 ORDERED = 1e-6
 
@@ -48,45 +42,6 @@ def test_odds_ratios_are_those_of_clm_in_r(study, golden):
         assert table.loc[f"{first} against {second}", "estimate"] == pytest.approx(expected, abs=1e-5)
 
 
-def data_of(seed, people=15):
-    generator = np.random.default_rng(seed)
-    who = np.repeat(np.arange(people), generator.integers(3, 9, people))
-    design = generator.normal(size=(len(who), 2))
-    latent = design @ [0.8, -0.5] + generator.normal(size=people)[who] + generator.logistic(size=len(who))
-    return np.digitize(latent, [-1, 0, 1.5]) + 1, design, who
-
-
-def row_likelihoods(point, levels, design):
-    """Logarithm of each row's probability, thresholds after the coefficients."""
-    cuts = np.concatenate([[-np.inf], point[2:], [np.inf]])
-    shift = design @ point[:2]
-    return np.log(expit(cuts[levels] - shift) - expit(cuts[levels - 1] - shift))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_clustered_errors_are_those_of_the_formula(seed):
-    levels, design, who = data_of(seed)
-    fit = cumulative_logit.fit_cumulative_logit(levels, design, pd.Series(who))
-    point, units = np.concatenate([fit.coefficients, fit.thresholds]), 1e-4 * np.eye(5)
-    value = lambda at: row_likelihoods(at, levels, design)  # noqa: E731
-    slopes = np.column_stack([(value(point + unit) - value(point - unit)) / 2e-4 for unit in units])
-    curvature = np.array(
-        [
-            [
-                (value(point + a + b) - value(point + a - b) - value(point - a + b) + value(point - a - b)).sum() / 4e-8
-                for a in units
-            ]
-            for b in units
-        ]
-    )
-    assert np.abs(slopes.sum(axis=0)).max() < 1e-3
-    scores = np.array([slopes[who == one].sum(axis=0) for one in np.unique(who)])
-    m, n, q = len(scores), len(levels), 5
-    inverse = np.linalg.inv(curvature)
-    expected = m / (m - 1) * (n - 1) / (n - q) * inverse @ scores.T @ scores @ inverse
-    np.testing.assert_allclose(fit.covariance, expected[:2, :2], rtol=1e-3)
-
-
 def test_clustered_errors_are_those_of_statsmodels_on_all_rows(study):
     turns = study.turns.dropna(subset=["overall"])
     levels, who = turns["overall"].to_numpy(), pd.factorize(turns["participant"])[0]
@@ -97,25 +52,6 @@ def test_clustered_errors_are_those_of_statsmodels_on_all_rows(study):
     expected = model.fit(start, method="newton", disp=0, cov_type="cluster", cov_kwds={"groups": who})
     np.testing.assert_allclose(fit.coefficients, expected.params[:3], atol=1e-6)
     np.testing.assert_allclose(np.sqrt(np.diag(fit.covariance)), expected.bse[:3], rtol=1e-4)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 40), min_size=4, max_size=4))
-def test_of_two_levels_and_two_groups_it_is_the_ratio_of_the_odds(counts):
-    a, b, c, d = counts
-    levels, group = np.repeat([1, 2, 1, 2], counts), np.repeat([0.0, 0, 1, 1], counts)
-    fit = cumulative_logit.fit_cumulative_logit(levels, group[:, None], pd.Series(np.arange(len(levels)) % 7))
-    assert np.exp(fit.coefficients[0]) == pytest.approx(d * a / (b * c), rel=1e-5)
-
-
-def test_only_the_order_of_the_levels_counts():
-    levels, design, who = data_of(1)
-    fit = cumulative_logit.fit_cumulative_logit(levels, design, pd.Series(who))
-    stretched = cumulative_logit.fit_cumulative_logit(np.array([0, 1, 2, 30, 500])[levels], design, pd.Series(who))
-    np.testing.assert_allclose(stretched.coefficients, fit.coefficients, atol=1e-8)
-    reverse = cumulative_logit.fit_cumulative_logit(-levels, design, pd.Series(who))
-    np.testing.assert_allclose(reverse.coefficients, -fit.coefficients, atol=1e-5)
-    np.testing.assert_allclose(reverse.covariance, fit.covariance, rtol=1e-3)
 
 
 def finite_by_linear_programme(levels, groups):
@@ -153,25 +89,6 @@ def test_ratios_of_pairs_fit_together(study):
     assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
-
-
-def test_intervals_are_wider_than_of_turns_as_if_independent(study):
-    turns = study.turns.dropna(subset=["overall"])
-    design = (turns["condition"] == "gpt-4-emp").to_numpy(dtype=float)[:, None]
-    clustered = cumulative_logit.fit_cumulative_logit(turns["overall"], design, turns["participant"])
-    alone = cumulative_logit.fit_cumulative_logit(turns["overall"], design, pd.Series(np.arange(len(turns))))
-    assert clustered.coefficients == pytest.approx(alone.coefficients)
-    assert clustered.covariance[0, 0] > 4 * alone.covariance[0, 0]
-
-
-def test_the_order_that_was_planted_is_found():
-    study = s7.load("synthetic")
-    truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
-    best = next(entry["value"] for entry in truth["planted"] if entry["key"] == "best_condition")
-    table = conditions.odds_ratios(study, bootstrap_of(study))
-    own = table[table.index.str.startswith(f"{best} against")]
-    assert len(own) == 3
-    assert (own["low"] > 1).all()
 
 
 DEGENERATE = {

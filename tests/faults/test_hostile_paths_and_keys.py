@@ -16,7 +16,7 @@ from sense7.book.execute import rerun
 from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import plan
 from sense7.errors import UserError
-from sense7.judge.asking.endpoint import KEYS, Endpoint, without_keys
+from sense7.judge.endpoint import KEYS, Endpoint, without_keys
 from sense7.record import Recorder
 
 KEY = "sk-hostile-0123456789abcdef"
@@ -100,13 +100,13 @@ def test_only_keys_are_kept_back():
 
 CRASH = """
 from sense7.cli import main
-from sense7.judge.asking import run
+from sense7.judge import session
 
 def crash(plan, **options):
     local = plan.endpoint
     raise RuntimeError(f"{plan!r} {plan.endpoint!r} {vars(plan)!r} {options!r}")
 
-run.carry_out = crash
+session.carry_out = crash
 main()
 """
 """The command, but for a fault of its own that shows all it can."""

@@ -1,28 +1,22 @@
 """What people write stays text: in workbooks and CSV files, tables, figures, notebooks, and on a terminal."""
 
-import base64
 import csv
 import io
 import re
 import sys
-import warnings
 
 import openpyxl
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given
-from hypothesis import strategies as st
-from papermill.translators import PythonTranslator
 from typer.testing import CliRunner
 
 from helpers import hostile
-from sense7 import cli, figures, tables
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7 import cli, tables
 from sense7.figures.style import csv_text
-from sense7.judge.predictions import read_predictions, write_predictions
+from sense7.judge.files import read_predictions, write_predictions
 from sense7.terminal import plain_lines
-from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets
+from sense7.workbook import read_sheets, read_workbook, write_sheets
 
 PAYLOADS = hostile.texts("payload")
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -34,11 +28,6 @@ def workbook(tmp_path_factory):
     path = tmp_path_factory.mktemp("hostile") / hostile.FILE
     write_sheets(hostile.sheets(), path)
     return path
-
-
-def test_there_are_payloads_enough_and_each_has_its_word():
-    assert len(set(hostile.PAYLOADS)) == len(hostile.PAYLOADS) >= 40
-    assert all(hostile.word("payload", number) in text for number, text in enumerate(PAYLOADS))
 
 
 # What is written
@@ -86,12 +75,6 @@ def test_no_text_of_a_csv_is_a_formula_and_each_can_be_had_back(payload):
     ]
 
 
-@given(st.lists(st.text(alphabet=st.sampled_from("=+-@'\"\t\r\n;, a1\uff1d")), min_size=2, max_size=4, unique=True))
-def test_any_text_can_be_had_back_from_a_csv(texts):
-    rows = read_csv(csv_text(pd.DataFrame({"text": texts}, index=texts)))[1:]
-    assert [[original(cell) for cell in row] for row in rows] == [[text, text] for text in texts]
-
-
 def test_numbers_of_a_csv_stay_numbers():
     table = pd.DataFrame({"estimate": [-0.25, float("nan")], "n": [3, -4]}, index=["-a", "b"])
     again = pd.read_csv(io.StringIO(csv_text(table)), index_col=0)
@@ -119,53 +102,6 @@ def test_a_table_and_a_sentence_show_a_text_as_it_is(payload):
         for place in page.select("td, caption, em"):
             assert " ".join(place.get_text().split()) == " ".join(payload.split())
         assert not STEERS.search(repr(shown))
-
-
-def test_figures_draw_any_names_without_a_warning():
-    table = estimate_table(
-        {name: estimate_row(0.5, 0.4, 0.6, n=9, unit="share of turns", method="m") for name in PAYLOADS}, "which"
-    )
-    three = dict.fromkeys(PAYLOADS[:3], table.iloc[36:40])
-    common = {"name": "x", "caption": "n = 9"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        drawn = [
-            figures.intervals(table, label="share (%)", **common),
-            figures.intervals(three, label="share (%)", **common),
-            figures.heat_map(
-                pd.DataFrame(1, index=pd.Index(PAYLOADS[:12]), columns=PAYLOADS[36:41]), label="texts", **common
-            ),
-        ]
-        pages = [(figure, BeautifulSoup(figure.html(), "html.parser")) for figure in drawn]
-    for figure, page in pages:
-        assert page.svg["aria-label"] == figure.alt
-        drawing = {"svg", "defs", "g", "path", "use", "clippath", "rect", "text", "image", "pattern"}
-        assert {tag.name for tag in page.find_all()} - drawing <= {"figure", "figcaption", "a"}
-        assert [text for text in page.find_all("text") if text.find_all() or STEERS.search(text.get_text())] == []
-        assert not [name for tag in page.find_all() for name in tag.attrs if name.startswith("on")]
-        links = [tag[name] for tag in page.find_all() for name in ("href", "xlink:href") if tag.has_attr(name)]
-        assert [link for link in links if not re.match("#f[0-9a-f]{8}-|data:(text/csv|image/png);base64,", link)] == []
-        assert not STEERS.search(repr(figure))
-
-
-def test_a_long_name_leaves_room_to_draw_and_stands_whole_beside_the_drawing():
-    name = "very long " * 40
-    table = estimate_table({name: estimate_row(1.5, 1.0, 2.0, n=9, unit="level", method="m")}, "which")
-    figure = figures.intervals({"a" * 300: table, "b" * 300: table}, label="level", name="x", caption="n = 9")
-    page = BeautifulSoup(figure.html(), "html.parser")
-    assert name in page.svg["aria-label"]
-    content = base64.b64decode(page.select_one("a[download]")["href"].partition("base64,")[2]).decode("utf-8")
-    assert name in content
-
-
-# Notebooks
-
-
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_a_parameter_reaches_a_notebook_as_the_text_it_is(payload):
-    given = {}
-    exec(PythonTranslator.codify({"data": payload, "prompted_condition": payload}), given)  # noqa: S102 - our question
-    assert (given["data"], given["prompted_condition"]) == (payload, payload)
 
 
 # The terminal
@@ -223,46 +159,3 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
 def test_every_payload_is_harmless_once_it_is_plain():
     assert not STEERS.search(plain_lines("\n".join(PAYLOADS)))
     assert plain_lines("ünïcödé — “x” 你好 🙂\nnext") == "ünïcödé — “x” 你好 🙂\nnext"
-
-
-# XML
-
-
-def test_what_an_xlsx_package_names_outside_is_not_asked_for(workbook, tmp_path):
-    import zipfile
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-    from threading import Thread
-
-    asked = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_error(404)
-
-        def log_message(self, *_):
-            pass
-
-    path = tmp_path / "entities.xlsx"
-    write_sheets([Sheet("Tasks", ["PID"], [["P1"]])], path)
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}"
-        doctype = (
-            f'<!DOCTYPE x SYSTEM "{address}/dtd" [<!ENTITY % p SYSTEM "{address}/parameter"> %p; '
-            f'<!ENTITY out SYSTEM "{address}/entity"> <!ENTITY file SYSTEM "file:///etc/passwd">]>'
-        ).encode()
-        with zipfile.ZipFile(path) as package:
-            parts = {name: package.read(name) for name in package.namelist()}
-        with zipfile.ZipFile(path, "w") as package:
-            for name, content in parts.items():
-                head, end, rest = content.partition(b"?>")
-                rest = rest.replace(b"P1</t>", b"P1&out;&file;</t>")
-                package.writestr(name, head + end + doctype + rest if name.endswith(".xml") else content)
-        try:
-            read = str(read_sheets(path)["Tasks"].rows)
-        except Exception as error:
-            read = str(error)
-        server.shutdown()
-    assert asked == []
-    assert "root:" not in read

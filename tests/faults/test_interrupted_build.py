@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import sys
 
 import pytest
@@ -110,15 +109,6 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
 
 
 @pytest.mark.long
-def test_in_the_background_of_a_script_sigterm_ends_it(project):
-    command = project.fresh("background")
-    early = interrupting.Moment(signal.SIGTERM, by_step=True, share=0.1)
-    ended = command.interrupt(early, project.whole, *BUILD, background=True)
-    assert ended.code == interrupting.CODES[signal.SIGTERM], ended
-    require_intact(project, command.folder)
-
-
-@pytest.mark.long
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
@@ -163,10 +153,3 @@ def test_on_a_full_disk_it_names_the_place_and_the_fix_and_the_last_book_stays(p
     kept = require_intact(project, command.folder)
     assert editions(command.folder)["mine"] == project.before
     require_the_same(project, command, kept)
-
-
-@pytest.mark.long
-def test_where_files_may_not_become_so_large_it_says_so(project):
-    command = project.fresh("limit")
-    interrupting.require_full(command.run(*BUILD, limit=50_000), "mine")
-    assert editions(command.folder)["mine"] == project.before

@@ -12,8 +12,9 @@ import pytest
 
 from helpers import endpoint, interrupting
 from helpers.extras import need_the_judge
-from sense7.judge.asking.journal import JOURNAL, read_journal
-from sense7.judge.predictions import read_predictions
+from helpers.judged import kept_in
+from sense7.judge.files import read_predictions
+from sense7.judge.journal import JOURNAL
 from sense7.workbook import write_sheets
 
 need_the_judge()
@@ -66,7 +67,7 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     begun = len(server.asked)
     command.interrupt(moment, whole, *arguments)
     asked = len(server.asked) - begun
-    kept, _ = read_journal(out / JOURNAL)
+    kept = kept_in(out)
     assert asked - len(kept) <= AT_ONCE, "more was lost than was under way"
     assert all(answer.error is None for answer in kept.values())
     assert predictions(out).items() <= undisturbed.items(), "a prediction file is not what it is in the end"
@@ -76,7 +77,7 @@ def test_whatever_ends_it_the_answers_stay_and_the_next_run_gives_the_same(sessi
     assert again.code == 0, again.err
     assert len(server.asked) - begun - asked == CONVERSATIONS * RUNS - len(kept), "what was kept was asked for again"
     assert predictions(out) == undisturbed
-    both, _ = read_journal(out / JOURNAL)
+    both = kept_in(out)
     assert kept.items() <= both.items()
     assert len(list(out.rglob("*.eval"))) == RUNS
     assert interrupting.unfinished(command.folder) == []
@@ -96,14 +97,14 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
     assert err.splitlines()[-1] == interrupting.SAID
     asked = len(server.asked) - begun
     assert asked < CONVERSATIONS * RUNS
-    assert asked - len(read_journal(journal)[0]) <= AT_ONCE
+    assert asked - len(kept_in(journal.parent)) <= AT_ONCE
     again = command.run(*arguments, number=signal.SIGINT, step=2, background=True)
     assert again.code == 0, again.err
     assert predictions(command.folder / "out") == undisturbed
 
 
 @pytest.mark.parametrize(
-    ("room", "name"), [(4, "journal.jsonl"), LATE(8, "journal.jsonl"), LATE(40, "gpt-4o-empathy-iter1.xlsx")]
+    ("room", "name"), [(4, "journal.sqlite"), LATE(8, "journal.sqlite"), LATE(40, "gpt-4o-empathy-iter1.xlsx")]
 )
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(session, room, name):
     _, prepared, _, undisturbed = session

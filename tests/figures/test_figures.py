@@ -13,7 +13,7 @@ from sense7 import figures
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.people import MOST
-from sense7.figures.style import INK, colors_of
+from sense7.figures.style import INK
 from sense7.tables import Sentence
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
@@ -158,28 +158,12 @@ def test_differences_have_a_line_at_zero_and_others_only_if_it_is_asked_for():
     assert len(lines_at(axes, 0, "y")) == 1
 
 
-def test_a_row_without_an_estimate_says_so_in_its_place():
-    table = pd.concat([table_of(["a"]), missing(["b"])])
-    (axes,) = figures.intervals(table, label="it", **COMMON).drawing.axes
-    assert [text.get_text() for text in axes.texts] == ["not available in this data set"]
-
-
 def test_turns_around_an_event_have_signs_and_the_claim_its_band():
     table = table_of([-1, 0, 1], "level, difference", -0.2)
     band = {"the claim": (table.loc[1], 1, 5)}
     figure = figures.lines_by_turn(table, label="drop", event="a failure", bands=band, **COMMON)
-    (axes,) = figure.drawing.axes
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["-1", "0", "+1"]
     assert "1 before: -0.20 (0.40 to 0.60); a failure: -0.20" in figure.alt
     assert "the claim: all: -0.20 (0.40 to 0.60)." in figure.alt
-    assert len(axes.collections) == 2, "an error bar and a band"
-
-
-def test_a_color_means_the_same_in_every_figure():
-    real, people, model = colors_of(["real ratings", "expert left out", "GPT-4o"])
-    assert colors_of(["simulated", "real ratings"]) == [colors_of(["these data"])[0], real]
-    assert people == INK
-    assert len({real, people, model}) == 3
 
 
 def test_of_many_participants_some_are_drawn_and_the_caption_says_so():

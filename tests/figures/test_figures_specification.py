@@ -13,7 +13,6 @@ from bs4 import BeautifulSoup
 from sense7.errors import UserError
 from sense7.figures.specification import SpecificationCurve, specification_curve, specification_table
 from sense7.findings.robustness import HEADLINES, specifications
-from sense7.tables import Sentence
 
 HOSTILE = "</script><script>window.ran = 1</script></figure><!-- \u2028 \"'&amp;"
 CHOICES = list(HEADLINES["relational_applicability"].choices)
@@ -79,14 +78,6 @@ def test_a_specification_that_has_no_estimate_says_why():
     assert "nan" not in figure.alt
 
 
-def test_an_estimate_without_an_interval_is_a_dot_alone():
-    table = table_of([0.3, 0.1]).assign(low=np.nan, high=np.nan, reason="too few participants")
-    _, page = drawn(table)
-    assert "30.0% (too few participants), n = 1,234" in page.output.get_text()
-    assert page.select(".sense7-here path")[1]["d"] == ""
-    assert "specifications have an interval" not in page.output.get_text()
-
-
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
     _, page = drawn(table_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast")
     assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()
@@ -127,12 +118,6 @@ def test_the_alternative_text_says_what_is_seen():
     assert re.match(
         r"Specification curve of .*\. 3 of 4 specifications could be computed: from 10.0% to 30.0%", figure.alt
     )
-
-
-def test_without_any_estimate_there_is_a_sentence():
-    shown = specification_curve(table_of([np.nan], reason="no sheet"), name="relational_applicability", caption="n")
-    assert isinstance(shown, Sentence)
-    assert "no sheet" in shown.text
 
 
 def test_an_unknown_headline_is_refused():

@@ -1,22 +1,19 @@
 """What all figures share: real text that stays as it is, two layouts of one drawing, names beside what they name."""
 
-import itertools
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
-from matplotlib.text import Text
 
 from sense7 import figures
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import style
-from sense7.figures.style import INK, Figure, new_axes, styled
+from sense7.figures.style import Figure, new_axes
 
 HOSTILE = [
     '0.123456 #010203 id="x" url(#y) href="#z"',
@@ -82,14 +79,6 @@ def test_names_are_text_and_stand_in_both_drawings_as_they_are(figure):
         assert {text.get("fill", "") for text in picture.find_all("text")} == {""}
 
 
-def test_letters_that_the_layout_does_not_know_get_the_width_it_has_for_them():
-    figure = DRAWN["counts"]()
-    texts = pictures(figure)[0].find_all("text")
-    wide = [text for text in texts if text.has_attr("textlength")]
-    assert [text.get_text() for text in wide] == [HOSTILE[3]]
-    assert 0 < float(wide[0]["textlength"]) < 200
-
-
 def test_both_drawings_are_described_and_only_one_is_shown_without_a_style_sheet(figure):
     wide, small = pictures(figure)
     assert [picture["aria-label"] for picture in (wide, small)] == [figure.alt] * 2
@@ -117,65 +106,7 @@ def test_the_narrow_drawing_fits_a_phone_and_no_letter_is_smaller(figure):
     assert all(float(size) >= 10 for size in re.findall(r"font-size: ([\d.]+)px", str(pictures(figure)[1])))
 
 
-def test_panels_side_by_side_stand_below_each_other_on_a_phone_and_the_drawing_itself_stays():
-    figure = DRAWN["panels"]()
-    figure.html()
-    with styled():
-        narrow = style._narrowed(figure.drawing)
-        style._lay_out(narrow)
-    first, second = (axes.get_position() for axes in narrow.axes)
-    assert first.y0 > second.y1
-    assert first.x0 == pytest.approx(second.x0)
-    first, second = (axes.get_position() for axes in figure.drawing.axes)
-    assert first.y0 == pytest.approx(second.y0)
-    assert first.x1 < second.x0
-
-
 # Names beside what they name
-
-
-def names_of(figure):
-    return [text for axes in figure.drawing.axes for text in axes.texts if isinstance(text, style._Name)]
-
-
-def test_lines_are_named_where_they_end_and_there_is_no_legend():
-    figure = lines()
-    figure.html()
-    first, second = names_of(figure)
-    assert first.get_text() == "first"
-    assert second.get_text().replace("\n", " ") == "second, with a longer name"
-    assert figure.drawing.legends == []
-    assert figure.drawing.axes[0].get_legend() is None
-    for name, line in zip((first, second), figure.drawing.axes[0].containers, strict=True):
-        assert name.xy == pytest.approx((line[0].get_xdata()[-1], line[0].get_ydata()[-1]))
-        assert name.arrow_patch.get_edgecolor()[:3] == pytest.approx(to_rgb(line[0].get_color()))
-
-
-def test_a_line_without_a_point_has_no_name():
-    empty = {turn: estimate_row(n=0, unit="level", method="m", reason="nothing rated") for turn in range(1, 6)}
-    tables = {"rated": table_of(range(1, 6)), "not rated": estimate_table(empty, "turn")}
-    figure = figures.lines_by_turn(tables, label="level", **COMMON)
-    assert "not rated: turn 1: not available (nothing rated)" in figure.alt
-    figure.html()
-    assert [name.get_text() for name in names_of(figure)] == ["rated"]
-
-
-def test_one_line_needs_no_name_and_many_get_a_legend():
-    assert names_of(lines(["alone"])) == []
-    many = lines([f"line {number}" for number in range(12)])
-    assert names_of(many) == []
-    (legend,) = many.drawing.legends
-    assert [text.get_text() for text in legend.get_texts()] == [f"line {number}" for number in range(12)]
-
-
-def test_names_that_end_alike_do_not_cover_each_other():
-    tables = {f"number {place}": table_of(range(1, 6), base=place / 1000) for place in range(6)}
-    figure = figures.lines_by_turn(tables, label="level", **COMMON)
-    figure.html()
-    boxes = [Text.get_window_extent(name) for name in names_of(figure)]
-    assert len(boxes) == 6
-    # In the order of their lines, from the lowest.
-    assert all(below.y1 <= above.y0 for below, above in itertools.pairwise(boxes))
 
 
 @given(st.lists(st.tuples(st.floats(-50, 150), st.floats(1, 30)), min_size=1, max_size=8))
@@ -190,31 +121,6 @@ def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(
     alone = (centres[:-1] + sizes[:-1] / 2 <= centres[1:] - sizes[1:] / 2).all()
     if alone and (centres - sizes / 2).min() >= 0:
         np.testing.assert_allclose(found, centres, atol=1e-6)
-
-
-# Matplotlib leaves out the fill of black text, and the style then ends in another way.
-INKS = st.sampled_from(["#000000", "black", "#ffffff", INK, "#0072B2"])
-LETTERED = st.lists(st.tuples(st.text("ab;: \"'<>&#é", min_size=1, max_size=6), INKS), min_size=1, max_size=6)
-
-
-FILLS = {"#000000": None, "black": None, "#ffffff": "#ffffff", INK: "currentColor", "#0072B2": "#0072b2"}
-
-
-@settings(max_examples=15)
-@given(LETTERED)
-def test_every_text_stands_where_it_was_drawn_in_the_color_it_was_drawn_in(texts):
-    with styled():
-        drawing, axes = new_axes(5, 3)
-        for place, (text, ink) in enumerate(texts):
-            axes.text(0.1 * place, 0.1 * place, f"|{text}", color=ink)
-    figure = Figure(drawing, "x", "what is seen", "n = 1.", pd.DataFrame({"texts": [text for text, _ in texts]}))
-    shown = [tag for tag in BeautifulSoup(figure.svg(), "html.parser").find_all("text") if tag.text.startswith("|")]
-    assert [tag.text for tag in shown] == [f"|{text}" for text, _ in texts]
-    places = [float(re.search(r"(?:translate\(|x=\")([\d.]+)", str(tag))[1]) for tag in shown]
-    assert places == sorted(set(places))
-    for tag, (_, ink) in zip(shown, texts, strict=True):
-        fill = re.search(r"fill: ([^;]+)", tag["style"])
-        assert (fill and fill[1]) == FILLS[ink]
 
 
 @pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')])

@@ -152,22 +152,6 @@ def kappa_by_table(turns, name):
     return float(kappa_module.weighted_kappa(table))
 
 
-def test_the_lowest_is_found_where_there_is_one():
-    for seed in range(10):
-        study = rated(seed=seed, spread={"Relational": 3.0})
-        table = agreement.kappa_differences(study, bootstrap_of(study))
-        assert table.loc[agreement.NEAREST, "high"] < 0
-
-
-def test_where_all_dimensions_are_equal_false_positives_are_as_frequent_as_the_level():
-    some = []
-    for seed in range(120):
-        study = rated(seed=seed)
-        table = agreement.kappa_differences(study, bootstrap_of(study))
-        some.append(((table["low"] > 0) | (table["high"] < 0)).any())
-    assert 0 < np.mean(some) <= 0.10  # at a level of 0.05, more than 12 of 120 come by chance in one of 120 runs
-
-
 def test_differences_that_lack_something_say_what(workbooks, minimal_sheets):
     study = read_workbook(workbooks["ieval"])
     table = agreement.kappa_differences(study, bootstrap_of(study))

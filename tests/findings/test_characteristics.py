@@ -5,12 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from helpers.studies import bootstrap_of
-from sense7.estimators import ranks
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import individualized
 from sense7.workbook import parse_sheets, read_workbook
@@ -75,20 +72,6 @@ def test_permutations_agree_with_the_approximations(study, turn_means, traits, n
     assert by_f.tests.loc["gender", "p"] == pytest.approx(expected)
 
 
-def spearman(x, y):
-    return stats.spearmanr(x, y).statistic if np.ptp(x) and np.ptp(y) else np.nan
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 3)), min_size=3, max_size=15))
-def test_a_resampled_correlation_is_that_of_the_rows_copied_out(rows):
-    x, y, times = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    found = ranks.spearman_in_draws(x, y, times[None, :])[0]
-    if times.sum() > 2:
-        copied = [np.repeat(values, times.astype(int)) for values in (x, y)]
-        assert found == pytest.approx(spearman(*copied), abs=1e-9, nan_ok=True)
-
-
 def group_sums(y, group):
     return np.array([[(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()] for g in np.unique(group)])
 
@@ -101,19 +84,6 @@ def test_omega_squared_is_that_of_the_analysis_of_variance():
     assert individualized.omega_squared(group_sums(y, group)) == pytest.approx(expected)
     assert np.isnan(individualized.omega_squared(np.array([[2.0, 4.0, 8.0], [1.0, 2.0, 4.0]])))
     assert np.isnan(individualized.omega_squared(np.array([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])))
-
-
-def test_omega_squared_is_zero_on_average_where_groups_do_not_differ_and_right_where_they_do():
-    """Eta squared of seven groups of 105 participants would be 6/104 on average without any difference."""
-    generator = np.random.default_rng(2)
-    group = np.repeat(np.arange(7), 15)
-    effect = np.where(group < 3, 0.5, 0.0)
-    for planted in (np.zeros(105), effect):
-        found = [
-            individualized.omega_squared(group_sums(planted + generator.normal(size=105), group)) for _ in range(800)
-        ]
-        truth = planted.var() / (planted.var() + 1)
-        assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(800))
 
 
 def test_the_interval_of_a_group_holds_its_estimate_and_covers_the_truth(minimal_sheets):
@@ -208,60 +178,3 @@ def test_without_a_sheet_everything_says_so(minimal_sheets):
     assert found.shown.empty
     assert set(found.summary["reason"]) == {individualized.NO_SHEET}
     assert set(individualized.explained_together(study, bootstrap_of(study))["reason"]) == {individualized.NO_SHEET}
-
-
-@pytest.fixture
-def told_by_everything(minimal_sheets):
-    """Twenty-four participants whose mean rating is a step function of their age, and told by their group."""
-    people = [f"P{number:02d}" for number in range(24)]
-    ratings = [
-        value for number in range(24) for value in (None, ("poor", "neutral", "good", "Very good")[number % 4]) * 2
-    ]
-    return parse_sheets(
-        minimal_sheets(
-            conversations=24,
-            tasks={"PID": people},
-            messages={"EmpathyOverall": ratings},
-            participants={
-                "PID": people,
-                "Age": [20.0 + number % 4 for number in range(24)],
-                "Gender": [("f", "m", "d", "x")[number % 4] for number in range(24)],
-            },
-        )
-    )
-
-
-def test_what_every_resampling_gives_alike_is_not_called_certain(told_by_everything):
-    """Characteristics have the one rule of all intervals; they had one of their own, which gave 1 to 1."""
-    means = told_by_everything.turns.groupby("participant")["overall"].mean()
-    found = individualized.relations_of(told_by_everything.participants, means, bootstrap_of(told_by_everything), 0)
-    assert found.estimates.index.tolist() == ["Age", "Gender"]
-    assert found.estimates["estimate"].tolist() == pytest.approx([1, 1])
-    assert found.estimates[["low", "high"]].isna().all(axis=None)
-    assert found.estimates["reason"].tolist() == [
-        "no interval: every resampling gives the same value",
-        "no interval: the groups tell the means exactly",
-    ]
-
-
-def test_few_participants_are_too_few(minimal_sheets):
-    study = parse_sheets(minimal_sheets())
-    found = individualized.relations(study, bootstrap_of(study))
-    assert found.left_out["reason"].str.endswith("too few").all()
-    table = individualized.explained_together(study, bootstrap_of(study))
-    assert set(table["reason"]) == {"no column of the participants' sheet can be examined"}
-
-
-def test_constant_ratings_are_related_to_nothing(minimal_sheets):
-    people = [f"P{number}" for number in range(24)]
-    study = parse_sheets(
-        minimal_sheets(
-            conversations=24,
-            tasks={"PID": people},
-            participants={"PID": people, "Age": [20.0 + n % 9 for n in range(24)], "Gender": ["f", "m"] * 12},
-        )
-    )
-    found = individualized.relations(study, bootstrap_of(study))
-    assert set(found.estimates["reason"]) == {"the ratings do not vary"}
-    assert found.tests["q"].isna().all()
-    assert set(individualized.explained_together(study, bootstrap_of(study))["reason"]) == {"the ratings do not vary"}

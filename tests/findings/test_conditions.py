@@ -4,20 +4,18 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sense7.estimators import estimates, mixed
+from sense7.estimators import estimates
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import conditions, measures
 from sense7.simulate import Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import parse_sheets, read_workbook
 
-CLOSED_FORM = 1e-7
 MIXED_MODEL = 2e-4
 P_VALUE = {"rel": 1e-3, "abs": 0}
 """The reference has ten digits; lme4 stops 2e-5 short of the largest likelihood, which moves small p values by 4e-4 of
@@ -75,22 +73,6 @@ def test_the_test_of_all_conditions_at_once_is_that_of_lmertest(contrasts, golde
     assert float(said[3]) == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3, abs=0.06)
 
 
-def test_a_resampled_difference_is_that_of_the_rows_copied_out(study):
-    bootstrap = bootstrap_of(study, draws=3)
-    frame = measures.conversation_ratings(study)
-    frame["y"] = frame["ground_truth"]
-    names = ["gpt-4-emp", "gpt-4"]
-    both = frame[frame["condition"].isin(names)]
-    drawn = bootstrap.distribution(
-        lambda sums: sums[..., 0] / sums[..., 1], conditions.sums_by_condition(both, names), both["participant"]
-    )
-    for weights, means in zip(bootstrap.weights(), drawn, strict=True):
-        times = both["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
-        copied = both.loc[both.index.repeat(times)]
-        expected = copied.groupby("condition")["y"].mean()
-        np.testing.assert_allclose(means, expected[names], atol=1e-12)
-
-
 def test_means_and_differences_are_those_of_the_conversations(study):
     frame = measures.conversation_ratings(study)
     means = conditions.condition_means(study, bootstrap_of(study))
@@ -106,11 +88,17 @@ def test_means_and_differences_are_those_of_the_conversations(study):
 
 
 def test_the_best_condition_is_named(study):
-    best = conditions.best_condition(study, bootstrap_of(study))
-    means = measures.conversation_ratings(study).groupby("condition")["ground_truth"].mean()
-    assert best["best"]["estimate"] == means.idxmax()
+    bootstrap, frame = bootstrap_of(study), measures.conversation_ratings(study)
+    best = conditions.best_condition(study, bootstrap)
+    assert best["best"]["estimate"] == frame.groupby("condition")["ground_truth"].mean().idxmax()
     assert best["best"]["n"] == best["share"]["n"] == measures.conversation_ratings(study)["ground_truth"].count()
-    assert 0.9 < best["share"]["estimate"] <= 1
+    cells = [
+        frame.pivot_table("ground_truth", "participant", "condition", one, fill_value=0).reindex(bootstrap.names)
+        for one in ("sum", "count")
+    ]
+    total, count = (bootstrap.weights() @ cell.to_numpy() for cell in cells)
+    highest = cells[0].columns[(total / count).argmax(axis=1)]
+    assert best["share"]["estimate"] == pytest.approx((highest == best["best"]["estimate"]).mean())
 
 
 # The prompted condition and the best of the others
@@ -286,30 +274,6 @@ def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
     assert (best["estimate"], best["n"], best["reason"]) == (None, 4, conditions.ONE_CONDITION)
 
 
-def test_ratings_that_do_not_vary_have_no_difference_in_standard_deviations(minimal_sheets):
-    study = parse_sheets(minimal_sheets())
-    row = conditions.condition_differences(study, bootstrap_of(study), standardized=True).iloc[0]
-    assert np.isnan(row["estimate"])
-    assert row["reason"]
-    assert conditions.mixed_contrasts(study, bootstrap_of(study)).reason == "the ratings do not vary"
-    best = conditions.best_condition(study, bootstrap_of(study))["best"]
-    assert best["reason"] == "several conditions have the same highest mean"
-    assert (best["estimate"], best["n"], best["unit"]) == (None, 4, "condition")
-
-
-@pytest.mark.parametrize("conversations", [1, 2, 3])
-def test_few_conversations_give_reasons(minimal_sheets, conversations):
-    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral"] * 4
-    names = ("EmpathyOverall", "Affective")
-    messages = dict.fromkeys(names, ratings[: 4 * conversations])
-    study = parse_sheets(minimal_sheets(conversations=conversations, messages=messages))
-    bootstrap = bootstrap_of(study)
-    found = conditions.mixed_contrasts(study, bootstrap)
-    assert found.reason or np.isfinite(found.differences["estimate"]).all()
-    table = conditions.condition_differences(study, bootstrap)
-    assert ((table["reason"] != "") | table["estimate"].notna()).all()
-
-
 def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
     names = ["a`b", "a<b", "$x$", 'say "hi"']
     study = parse_sheets(minimal_sheets(tasks={"Model": names}))
@@ -336,21 +300,3 @@ def test_holm_is_between_p_and_bonferroni(p):
     assert (adjusted >= p).all()
     assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
     assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
-
-
-def test_p_values_are_uniform_where_there_is_no_difference():
-    """Participants lean towards conditions of their own, and the conditions are alike."""
-    generator = np.random.default_rng(5)
-    p = []
-    for _ in range(60):
-        who, what = np.repeat(np.arange(30), 6), np.tile([0, 0, 1, 1, 2, 2], 30)
-        y = generator.normal(size=30)[who] + generator.normal(0, 0.5, (30, 3))[who, what] + generator.normal(size=180)
-        design = np.eye(3)[what]
-        sums = mixed.nested_sums(y, design, pd.Series(who), pd.Series(what))
-        fit = mixed.fit_nested(sums)
-        contrast = np.array([[1.0, -1, 0]])
-        error = np.sqrt((contrast @ fit.covariance @ contrast.T)[0, 0])
-        freedom = mixed.satterthwaite(sums, fit, contrast)[0]
-        p.append(2 * stats.t.sf(abs(contrast[0] @ fit.coefficients) / error, freedom))
-    assert np.mean(np.array(p) < 0.05) < 0.15
-    assert stats.kstest(p, "uniform").pvalue > 0.01

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers.studies import bootstrap_of
 from sense7 import tables
@@ -16,8 +14,6 @@ from sense7.findings.ground_truth import ground_truth
 from sense7.record import Recorder, read_values
 from sense7.tables import Sentence
 from sense7.workbook import parse_sheets, read_workbook
-
-HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c"]
 
 
 @pytest.fixture
@@ -122,29 +118,6 @@ def test_messages_are_timed_in_their_order_and_not_in_that_of_the_file(parsed):
 
 
 # Medians and quartiles
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 6)), min_size=1, max_size=30),
-    st.integers(0, 2**32 - 1),
-)
-def test_the_median_in_a_draw_is_that_of_the_rows_copied_out(rows, seed):
-    people, values = (np.array(column) for column in zip(*rows, strict=True))
-    bootstrap = ParticipantBootstrap([*range(6)], draws=20, seed=seed)
-    medians = dataset.median_in_draws(values / 4, pd.Series(people), bootstrap)
-    for weights, median in zip(bootstrap.weights(), medians, strict=True):
-        copied = np.repeat(values / 4, weights[people].astype(int))
-        assert np.isnan(median) if not len(copied) else median == np.median(copied)
-
-
-def test_medians_do_not_depend_on_how_draws_are_cut(monkeypatch):
-    values = np.random.default_rng(1).normal(size=80)
-    people = pd.Series(np.arange(80) % 20)
-    bootstrap = ParticipantBootstrap(people, draws=101, seed=3)
-    whole = dataset.median_in_draws(values, people, bootstrap)
-    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 200)
-    assert np.array_equal(whole, dataset.median_in_draws(values, people, bootstrap))
 
 
 def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):

@@ -9,7 +9,6 @@ from scipy.stats import spearmanr
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
-from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings import elsewhere, whose_empathy
 from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_ASKED, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
 from sense7.sources import released
@@ -297,9 +296,3 @@ def test_whose_ratings_these_are():
     assert len(credits) == 3
     assert "CC-BY-4.0" in credits["iEval"]
     assert credits.str.contains("https://github.com/").all()
-
-
-def test_tables_of_estimates_become_values():
-    row = estimate_row(0.5, 0.4, 0.6, n=9, unit="correlation", method="rho; 95% interval", key="ieval_liking")
-    (value,) = elsewhere.values_of({"liking": estimate_table({"all conversations": row}, "conversations")}).values()
-    assert (value["low"], value["high"], value["link"]) == (0.4, 0.6, "#elsewhere-ieval")

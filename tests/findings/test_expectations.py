@@ -117,22 +117,6 @@ def test_a_planted_loss_is_found_once_the_mean_rating_is_held_constant(loss):
     assert table.loc[PLAIN, "low"] > loss + 0.3
 
 
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
-    study = made(conversations=60)
-    study.conversations["participant"] = study.turns["participant"] = [f"P{number % 8}" for number in range(60)]
-    bootstrap, times = copies_of(bootstrap_of(study, seed=2))
-    which = np.repeat(np.arange(60), study.conversations["participant"].map(times))
-    copies = [f"K{number}" for number in range(len(which))]
-    again = replace(
-        study,
-        conversations=study.conversations.iloc[which].assign(conversation=copies),
-        turns=study.turns.iloc[which].assign(conversation=copies),
-    )
-    by_weights = disrupted.unmet_expectations(study, bootstrap)
-    by_copies = disrupted.unmet_expectations(again, bootstrap_of(again))
-    np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)
-
-
 def test_the_loss_planted_in_the_synthetic_workbook_lies_in_the_interval(study):
     planted = json.loads(data_file("synthetic_truth.json").read_text("utf-8"))["planted"]
     truth = next(entry["value"] for entry in planted if entry["key"] == "expectation_loss")

@@ -111,24 +111,6 @@ def test_low_turns_that_go_on_whatever_failed_are_no_failure_of_continuity():
     assert table.loc[NEXT, "low"] < 0
 
 
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
-    study = made(seed=5)
-    bootstrap, times = copies_of(bootstrap_of(study, seed=3))
-    turns, frames = [], []
-    for _, row in study.conversations.iterrows():
-        for copy in range(times[row["participant"]]):
-            own = study.turns[study.turns["conversation"] == row["conversation"]]
-            turns.append(own.assign(conversation=f"{row['conversation']}-{copy}"))
-            frames.append(row.to_frame().T.assign(conversation=f"{row['conversation']}-{copy}"))
-    conversations = pd.concat(frames, ignore_index=True)
-    post = [f"post_{name}" for name in DIMENSION_NAMES]
-    conversations[post] = conversations[post].astype(float)
-    again = study_of(conversations, pd.concat(turns, ignore_index=True))
-    by_weights = disrupted.continuity_contrasts(study, bootstrap)
-    by_copies = disrupted.continuity_contrasts(again, bootstrap_of(again))
-    np.testing.assert_allclose(resampled(by_weights), by_copies["estimate"], atol=1e-10)
-
-
 # Where there is nothing to compute
 
 

@@ -23,7 +23,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import measures, reliability
 from sense7.findings.poor_turn import poor_turn_conversations
-from sense7.judge.scoring.metrics import label_metrics
+from sense7.judge.metrics import label_metrics
 from sense7.workbook import read_workbook
 
 CLOSED_FORM = 1e-7

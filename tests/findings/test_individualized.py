@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import sense7 as s7
 from helpers.studies import bootstrap_of, simulated_study
@@ -164,15 +162,6 @@ def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
     np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
 
 
-def test_the_fit_does_not_depend_on_where_it_starts(turns):
-    sums = nested_sums(
-        turns["overall"].to_numpy(), design_of(turns), turns["participant"], turns["condition"], turns["conversation"]
-    )
-    weights = bootstrap_of(type("S", (), {"conversations": turns})(), draws=20).weights()
-    near, far = (fit_nested(sums, weights, np.array(start)) for start in ([0.7, 0.2, 0.5], [0.1, 3.0, 0.05]))
-    np.testing.assert_allclose(near.variances, far.variances, atol=1e-4)
-
-
 def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
     generator = np.random.default_rng(2)
     y, what = generator.normal(size=20), np.tile([0, 1], 10)
@@ -222,20 +211,6 @@ def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
     assert row["low"] < row["estimate"] < row["high"]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000))
-def test_a_resampled_icc_is_that_of_the_rows_copied_out(seed):
-    generator = np.random.default_rng(seed)
-    who = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
-    y = generator.normal(size=6)[who] + generator.normal(size=15)
-    times = np.append(generator.integers(0, 4, 5), 2)
-    sums = np.tensordot(times, rater_agreement.icc_sums(y, who, 6), axes=1)
-    rows = [(row, copy) for row in range(15) for copy in range(times[who[row]])]
-    index, copy = np.array(rows).T
-    expected = rater_agreement.icc_1(y[index], pd.Series(who[index] * 10 + copy))
-    assert rater_agreement.icc_of_sums(sums) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
 def test_conversations_of_one_condition_are_counted_pair_by_pair(study):
     frame = conversation_ratings(study).dropna(subset=["ground_truth"]).iloc[:80]
     small = type(study)(**{**study.__dict__, "conversations": study.conversations.iloc[:80]})
@@ -266,13 +241,6 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
             both = np.ix_(group == one, group == one)
             assert sums[place, one] == pytest.approx((often * apart)[both].sum(), abs=1e-9)
             assert pairs[place, one] == often[both].sum()
-
-
-def test_shares_add_up_and_lie_inside_their_limits(study):
-    parts = individualized.variance_parts(study, bootstrap_of(study), draws=60)
-    assert parts.shares["estimate"].sum() == pytest.approx(1)
-    assert (parts.shares["low"] <= parts.shares["estimate"]).all()
-    assert (parts.shares["estimate"] <= parts.shares["high"]).all()
 
 
 def test_parts_that_the_design_cannot_distinguish_say_so(workbooks):
@@ -309,14 +277,6 @@ def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(min
     assert difference["reason"] == "too few pairs of conversations"
 
 
-def test_constant_ratings_have_no_parts(minimal_sheets):
-    study = parse_sheets(minimal_sheets())
-    study.turns[["Affective"]] = 4.0
-    parts = individualized.variance_parts(study, bootstrap_of(study))
-    assert parts.variances["estimate"].isna().all()
-    assert (parts.variances["reason"] != "").all()
-
-
 def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
     study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
@@ -344,18 +304,6 @@ def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_s
         assert table.loc["participant", "estimate"] == pytest.approx(0, abs=1e-9)
         assert table.loc["participant", "reason"] == "no interval: every resampling gives the same value"
         assert np.isnan(table.loc["participant", ["low", "high"]].to_numpy(dtype=float)).all()
-
-
-def test_intervals_take_no_more_draws_than_they_say(study):
-    parts = individualized.variance_parts(study, bootstrap_of(study, 100), draws=30)
-    assert parts.shares["method"].str.endswith("; 95% percentile interval, 30 resamplings of participants").all()
-
-
-def test_without_conditions_all_conversations_are_of_one(minimal_sheets):
-    study = varied(minimal_sheets, 6, tasks={"Model": None, "PID": ["P1", "P1", "P2", "P2", "P3", "P3"]})
-    part = individualized.variance_parts(study, bootstrap_of(study), draws=20).variances
-    assert np.isnan(part.loc["participant by condition", "estimate"])
-    assert np.isfinite(part.loc["conversation", "estimate"]) or part.loc["conversation", "reason"]
 
 
 # Shares on one base
@@ -558,12 +506,3 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
     table = individualized.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}
-
-
-def test_own_ratings_are_those_that_the_shares_rest_on(study):
-    """Ground truth of the conversations of the model, in the order of the file."""
-    rated = individualized.own_ratings(study)
-    truth = conversation_ratings(study)
-    kept = truth[truth["ground_truth"].notna() & truth["condition"].notna()]
-    assert rated["participant"].tolist() == kept["participant"].tolist()
-    np.testing.assert_array_equal(rated["rating"], kept["ground_truth"])

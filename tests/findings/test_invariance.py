@@ -68,14 +68,6 @@ def test_where_loadings_are_the_same_the_largest_difference_is_rarely_off_zero()
     assert all(row["estimate"] != 0 for row in rows)
 
 
-def test_a_resample_is_that_of_the_turns_copied_out():
-    study = study_of(2)
-    once = largest_loading_difference(study, bootstrap_of(study)).iloc[0]
-    twice = pd.concat([study.turns] * 2, ignore_index=True)
-    again = Study("made up", twice, twice, twice, None, pd.DataFrame(), prompted_condition="prompted")
-    assert largest_loading_difference(again, bootstrap_of(again)).iloc[0]["estimate"] == pytest.approx(once["estimate"])
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

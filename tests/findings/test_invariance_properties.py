@@ -3,22 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sense7.estimators.alpha import cronbach_alpha
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_1, intraclass_correlations, weighted_kappa
-from sense7.findings.agreement import agreement_with_overall
-from sense7.findings.conditions import condition_differences, condition_means
-from sense7.findings.ground_truth import ground_truth, label_shares
-from sense7.findings.individualized import participant_icc
-from sense7.findings.measures import post_task_ratings, turn_ratings
-from sense7.findings.poor_turn import empathy_and_experience
+from sense7.findings.ground_truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets
 
 levels = st.integers(1, 5).map(float)
 values = st.integers(-50, 50).map(float)
@@ -105,76 +98,6 @@ def test_d_knows_no_unit_and_changes_its_sign_with_the_sides(first, second, seed
     moved = [order.permutation(y) * scale + shift for y in (first, second)]
     equal(d(*moved), np.sign(scale) * d(first, second), 1e-6)
     equal(d(second, first), -d(first, second))
-
-
-# A whole study, moved about
-
-
-PEOPLE = 5
-
-
-@st.composite
-def workbooks(draw):
-    """Answers of a study of 12 conversations with 2 rated turns each, by 5 people in 3 conditions."""
-
-    def cells(strategy, length):
-        return draw(st.lists(strategy, min_size=length, max_size=length))
-
-    marks = st.sampled_from([None, "unknown", 1.0, 2.0, 3.0, 4.0, 5.0, 5.0])
-    ratings = {
-        name: [cell for mark in [draw(levels), *cells(marks, 23)] for cell in (None, mark)]
-        for name in ("EmpathyOverall", "Affective", "Cognitive", "Response")
-    }
-    return {
-        "tasks": {
-            "PID": [f"P{number % PEOPLE}" for number in range(12)],
-            "Model": cells(st.sampled_from(["a", "b", "c with empathy"]), 12),
-            "PostTaskEmpathy_Affective": cells(marks, 12),
-            "PostTaskExperience_UseAgain": cells(marks, 12),
-        },
-        "messages": ratings,
-    }
-
-
-def estimates(study):
-    """Estimates of all kinds, with how many rows each rests on."""
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=1)
-    tables = {
-        "means": condition_means(study, bootstrap),
-        "differences": condition_differences(study, bootstrap),
-        "d": condition_differences(study, bootstrap, standardized=True),
-        "kappa": agreement_with_overall(study, bootstrap),
-        "icc": participant_icc(study, bootstrap),
-        "experience": empathy_and_experience(study, bootstrap),
-        "labels": label_shares(study, bootstrap),
-    }
-    found = {
-        (name, row): (table.loc[row, "estimate"], float(table.loc[row, "n"]))
-        for name, table in tables.items()
-        for row in table.index
-    }
-    found["alpha per turn"] = (cronbach_alpha(turn_ratings(study)), len(study.turns))
-    found["alpha after the task"] = (cronbach_alpha(post_task_ratings(study)), len(study.conversations))
-    return found
-
-
-@settings(max_examples=25)
-@given(changes=workbooks(), seed=seeds)
-def test_no_estimate_depends_on_the_order_of_rows_or_on_anybodys_name(minimal_sheets, changes, seed):
-    sheets = minimal_sheets(conversations=12, **changes)
-    known = estimates(parse_sheets(sheets))
-    order = np.random.default_rng(seed)
-    people = dict(zip((f"P{number}" for number in range(99)), order.permutation(99).tolist(), strict=True))
-    tasks, messages = sheets["Tasks"], sheets["Messages"]
-    for sheet in (tasks, messages):
-        order.shuffle(sheet.rows)
-    place = tasks.header.index("PID")
-    for row in tasks.rows:
-        row[place] = f"Person {people[row[place]]}"
-    found = estimates(parse_sheets(sheets))
-    assert found.keys() == known.keys()
-    for name, pair in known.items():
-        equal(found[name], pair)
 
 
 seven = st.lists(levels | st.just(np.nan), min_size=7, max_size=7)

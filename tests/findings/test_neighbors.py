@@ -93,16 +93,6 @@ def test_neighbors_that_resemble_each_other_are_found():
     assert found(chained(0.5), 300).loc[DIFFERENCE, "low"] > 0.2
 
 
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
-    generator = np.random.default_rng(2)
-    people = [f"P{number % 6}" for number in range(30)]
-    conversations = [generator.integers(1, 6, size=generator.integers(2, 8)).tolist() for _ in range(30)]
-    study = study_of(conversations, people)
-    bootstrap, times = copies_of(ParticipantBootstrap(study.turns["participant"], 50, seed=5))
-    again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
-    np.testing.assert_allclose(resampled(lag_1_correlation(study, bootstrap)), found(again)["estimate"], atol=1e-10)
-
-
 def test_only_the_difference_is_recorded():
     assert found(study_of([[1, 2, 3], [4, 5]]))["key"].tolist() == ["", "", "lag_1_minus_permuted_order"]
 

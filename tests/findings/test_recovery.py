@@ -129,59 +129,6 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         assert difference["n"] == backward["n"]
 
 
-def chained(resemblance, drop, seed, conversations=1500, length=10):
-    """Ratings that resemble their neighbors, and that fall for two turns after a poor one."""
-    generator = np.random.default_rng(seed)
-    level, after, rows = generator.normal(size=conversations), np.zeros(conversations), []
-    for _ in range(length):
-        level = resemblance * level + np.sqrt(1 - resemblance**2) * generator.normal(size=conversations)
-        rated = (3.8 + level - drop * (after > 0)).round().clip(1, 5)
-        after = np.where(rated <= 2, 2, after - 1)
-        rows.append(rated)
-    return study_of(np.array(rows).T.tolist(), [f"P{number % 150}" for number in range(conversations)])
-
-
-def test_neighbors_that_resemble_each_other_do_so_in_both_directions():
-    study = chained(resemblance=0.6, drop=0.0, seed=1)
-    table = disrupted.reversed_order(study, bootstrap_of(study, 300))
-    backwards = disrupted.reversed_turns(study)
-    after = disrupted.levels_by_event_time(backwards, bootstrap_of(backwards, 300))["difference"].loc[1]
-    assert after["high"] < 0
-    difference = table.loc["right after, as it happened minus reversed"]
-    assert difference["low"] < 0 < difference["high"]
-
-
-def test_what_a_poor_turn_does_to_the_next_has_a_direction():
-    study = chained(resemblance=0.0, drop=1.0, seed=2)
-    table = disrupted.reversed_order(study, bootstrap_of(study, 300))
-    lasting = disrupted.levels_by_event_time(study, bootstrap_of(study, 300))["difference"].loc[1]
-    assert lasting["high"] < 0
-    assert table.loc["lasting drop, as it happened minus reversed", "low"] > 0
-
-
-def test_a_resampled_study_is_that_of_the_conversations_copied_out(copies_of, resampled):
-    generator = np.random.default_rng(2)
-    people = [f"P{number % 6}" for number in range(40)]
-    conversations = generator.integers(1, 6, size=(40, 9)).tolist()
-    study = study_of(conversations, people)
-    bootstrap, times = copies_of(bootstrap_of(study, seed=5))
-    assert 0 in times.values()
-    again = study_of([levels for levels, who in zip(conversations, people, strict=True) for _ in range(times[who])])
-    tables = [
-        (function(study, bootstrap), function(again, bootstrap_of(again)))
-        for function in (disrupted.lasting_drop, disrupted.reversed_order)
-    ]
-    by_time = (
-        disrupted.levels_by_event_time(study, bootstrap),
-        disrupted.levels_by_event_time(again, bootstrap_of(again)),
-    )
-    tables += [(by_time[0][name], by_time[1][name]) for name in by_time[0]]
-    for by_weights, by_copies in tables:
-        known = by_weights["low"].notna().to_numpy()
-        assert known.sum() >= 2
-        np.testing.assert_allclose(resampled(by_weights)[known], by_copies["estimate"][known], atol=1e-10)
-
-
 # Where there is nothing to compute
 
 
@@ -208,16 +155,6 @@ def test_one_rated_turn_per_conversation_has_no_order(workbooks):
     assert tables["difference"]["estimate"].isna().all()
     assert tables["difference"].loc[0, "reason"] == disrupted.NO_ORDER
     assert tables["difference"].loc[1, "reason"] == disrupted.NOT_THERE
-
-
-@pytest.mark.parametrize(
-    "conversations", [[[1]], [[2, 2]], [[5, 1]], [[1, 5, 5], [4, 1]], [[None, 1, None, 3]], [[1, 1], [5, 5], [3, 2]]]
-)
-def test_few_conversations_give_no_interval_and_no_false_number(conversations):
-    study = study_of(conversations, ["P1"] * len(conversations))
-    for table in all_tables(study, bootstrap_of(study)):
-        assert table["low"].isna().all()
-        assert (table["reason"] != "").all()
 
 
 def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(minimal_sheets):

@@ -127,39 +127,6 @@ def test_covariances_of_both_levels_are_those_of_plain_loops():
     assert matrix.loc["Interest"].isna().all()
 
 
-def test_both_levels_have_the_variances_that_were_drawn():
-    """Of a common part at each level and noise within: so many conversations that chance is small."""
-    frame = nested(seed=3, people=600, talks=5, between=0.8, within=0.6, noise=0.5, holes=0.3)
-    table = reliability.by_level(frame, draws_of(frame))["estimate"]
-    assert table["alpha within conversations"] == pytest.approx(7 * 0.36 / (7 * 0.36 + 0.25), abs=0.01)
-    assert table["alpha between conversations"] == pytest.approx(1, abs=0.01), "noise is none of this level"
-    assert table["average correlation within conversations"] == pytest.approx(0.36 / 0.61, abs=0.02)
-
-
-def test_differences_between_conversations_change_nothing_within_them():
-    frame = nested()
-    shifts = np.random.default_rng(8).normal(0, 5, size=frame.index.get_level_values(1).nunique())
-    shifted = frame.add(shifts[pd.factorize(frame.index.get_level_values(1))[0]], axis=0)
-    first, second = (reliability.by_level(one, draws_of(one)) for one in (frame, shifted))
-    within = first.index.str.contains("within")
-    columns = ["estimate", "low", "high"]
-    np.testing.assert_allclose(first.loc[within, columns], second.loc[within, columns], atol=1e-7)
-
-
-def test_resampled_values_are_those_of_the_conversations_copied_out(copies_of, resampled):
-    frame = nested(people=8)
-    bootstrap, times = copies_of(draws_of(frame))
-    copies = []
-    for person, count in times.items():
-        for copy in range(count):
-            own = frame.loc[[person]].reset_index()
-            own["conversation"] += f" copy {copy}"
-            copies.append(own)
-    again = pd.concat(copies).set_index(["participant", "conversation"])
-    expected = reliability.by_level(again, draws_of(again))["estimate"].iloc[2:]
-    np.testing.assert_allclose(resampled(reliability.by_level(frame, bootstrap).iloc[2:]), expected, atol=1e-10)
-
-
 def test_alpha_within_has_its_logarithmic_interval_and_alpha_between_one_that_may_pass_one():
     table = reliability.by_level(nested(people=60, noise=0.3), draws_of(nested(people=60)))
     assert table["high"].iloc[0] < 1
@@ -258,14 +225,6 @@ def test_correlations_are_those_of_pandas_and_their_intervals_quantiles_over_cop
     np.testing.assert_allclose([row["low"], row["high"]], np.quantile(values, [0.025, 0.975]), atol=1e-10)
 
 
-def test_a_resampled_item_rest_correlation_is_that_of_the_rows_copied_out(copies_of, resampled):
-    frame = scores().mask(np.random.default_rng(4).random((60, 4)) < 0.15)
-    bootstrap, _ = copies_of(draws_of(frame, 30))
-    rows = copied(frame, bootstrap, 0)
-    expected = alpha.item_rest_from_covariances(rows.cov().to_numpy())
-    np.testing.assert_allclose(resampled(reliability.item_rest(frame, bootstrap)), expected, atol=1e-10)
-
-
 def test_real_ratings_of_five_dimensions_give_their_known_answers(workbooks):
     frame = measures.turn_ratings(read_workbook(workbooks["ieval"]))
     table = reliability.correlations(frame, draws_of(frame))
@@ -358,14 +317,6 @@ def test_omega_and_fit_equal_those_of_r(frames, golden, which):
         assert fit.loc[name, "key"] == f"one_factor_turn_{name.lower()}"
 
 
-def test_resampled_loadings_are_those_of_the_rows_copied_out(copies_of, resampled):
-    frame = scores()
-    bootstrap, _ = copies_of(draws_of(frame, 20))
-    fit = factor.fit_one_factor(copied(frame, bootstrap, 0).corr().to_numpy())
-    found = resampled(reliability.omega_and_loadings(frame, bootstrap)[1])
-    np.testing.assert_allclose(found, fit.loadings, atol=1e-6)
-
-
 def test_loadings_have_a_row_for_every_item():
     frame = scores().assign(never=np.nan, constant=3.0)
     omega, table = reliability.omega_and_loadings(frame, draws_of(frame))
@@ -391,11 +342,3 @@ def test_where_there_is_no_factor_the_row_says_why(frame, reason):
     assert set(loadings["reason"]) == {reason}
     assert fit["estimate"].isna().all()
     assert (fit["reason"] != "").all()
-
-
-def test_one_participant_has_values_and_no_intervals():
-    frame = scores(people=1)
-    tables = [function(frame, draws_of(frame)) for function in (reliability.item_rest, reliability.correlations)]
-    for table in (*tables, *reliability.omega_and_loadings(frame, draws_of(frame))):
-        assert table["estimate"].notna().all()
-        assert set(table["reason"]) == {"no interval: only 1 participant to resample"}

@@ -3,11 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
-from sklearn.metrics import cohen_kappa_score
 
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
@@ -29,135 +27,6 @@ def study():
 @pytest.fixture(scope="module")
 def tables(study):
     return {name: robustness.multiverse(study, bootstrap_of(study), name) for name in robustness.IN_STUDIES}
-
-
-def coded(values, choice):
-    return values.replace(dict(enumerate(robustness.CODINGS[choice["coding"]], 1)))
-
-
-def kept(study, choice):
-    turns = study.turns_put_to_rating
-    if choice["exclusions"] == "first turns":
-        return turns[turns["turn"] != 1]
-    if choice["exclusions"].startswith("conversations"):
-        rated = turns[["overall", *SEVEN]].notna().any(axis=1).groupby(turns["conversation"]).sum()
-        return turns[turns["conversation"].map(rated) >= 3]
-    return turns
-
-
-def alpha_by_frames(study, choice):
-    names = [name for name in SEVEN if choice["dimensions"] == "all seven" or name != "Relational"]
-    frame = coded(kept(study, choice)[names], choice)
-    if choice["missing"] == "complete turns only":
-        frame = frame.dropna()
-    covariances = frame.cov()
-    return len(names) / (len(names) - 1) * (1 - np.trace(covariances) / covariances.to_numpy().sum())
-
-
-def ratings_by_frames(study, choice):
-    """Conversations with the chosen rating, by filtering frames."""
-    turns = kept(study, choice | {"exclusions": choice.get("exclusions", "none")})
-    score = turns["overall"]
-    if choice["rating"] == "mean of the rated dimensions":
-        score = turns[SEVEN].mean(axis=1, skipna=choice["missing"] == "ratings given")
-    frame = study.conversations.assign(
-        y=study.conversations["conversation"].map(score.groupby(turns["conversation"]).mean())
-    )
-    frame = frame.dropna(subset=["y"])
-    if choice.get("participants", "all") != "all":
-        frame = frame[frame["participant"].map(frame["participant"].value_counts()) >= 4]
-    return frame, turns.assign(y=score).dropna(subset=["y"])
-
-
-def difference_by_frames(study, choice):
-    frame, turns = ratings_by_frames(study, choice)
-    rows = turns if choice["one row per"] == "turn" else frame.drop(columns="conversation")
-    return conditions.prompted_minus_best_other(study, bootstrap_of(study, 2), rows)["estimate"]
-
-
-def person_by_frames(study, choice):
-    frame, _ = ratings_by_frames(study, choice)
-    return individualized.variance_shares(study, bootstrap_of(study, 2), 2, frame).comparison["estimate"].iloc[-1]
-
-
-def context_by_frames(study, choice):
-    """Shares of the mean squares of regressions on indicators of participants and conditions, on the model's base."""
-    frame, _ = ratings_by_frames(study, choice)
-    base = individualized.variance_shares(study, bootstrap_of(study, 2), 2, frame).shares["estimate"]
-    names = list(robustness.CONTEXTS[choice["context"]])
-    within = "y ~ C(participant) + C(condition)"
-    squares = [smf.ols(formula, frame).fit().mse_resid for formula in (within, " + ".join([within, *names]))]
-    alone = smf.ols(within + " + topic", frame).fit().mse_resid
-    return (squares[0] - squares[1]) / (squares[0] - alone) * base["of the context: topic"]
-
-
-def expectation_by_frames(study, choice):
-    turns = kept(study, choice)
-    by_dimensions = choice["turns rated by"] == "mean of the rated dimensions"
-    score = turns[SEVEN].mean(axis=1) if by_dimensions else turns["overall"]
-    whole = choice["missing"] == "ratings given"
-    talks = study.conversations.set_index("conversation")
-    frame = pd.DataFrame(
-        {
-            "mean": score.groupby(turns["conversation"]).mean().reindex(talks.index),
-            "high": (talks["desired_empathy"] == 3).where(talks["desired_empathy"].notna()),
-            "y": talks[[f"post_{name}" for name in SEVEN]].mean(axis=1, skipna=whole),
-        }
-    ).dropna()
-    frame = frame.assign(
-        low=(frame["mean"] < float(choice["low is below"])).astype(int), high=frame["high"].astype(int)
-    )
-    return -smf.ols("y ~ low * high + mean", frame).fit().params["low:high"]
-
-
-def poor_turn_by_frames(study, choice):
-    turns = kept(study, choice)
-    seven = turns[SEVEN].mean(axis=1, skipna=choice["missing"] == "ratings given")
-    poor, told = {
-        "overall at most 2": (turns["overall"] <= 2, turns["overall"].notna()),
-        "mean of seven at most 2.5": (seven <= 2.5, seven.notna()),
-        "any dimension at most 2": ((turns[SEVEN] <= 2).any(axis=1), seven.notna()),
-    }[choice["poor turn"]]
-    groups = poor[told].groupby(turns.loc[told, "conversation"]).any()
-    conversations = study.conversations.set_index("conversation")
-    post = coded(conversations[[f"post_{name}" for name in SEVEN]], choice)
-    post = post.mean(axis=1, skipna=choice["missing"] == "ratings given").dropna()
-    groups = groups[groups.index.isin(post.index)]
-    without, with_poor = post[groups.index[~groups]], post[groups.index[groups]]
-    freedom = len(without) + len(with_poor) - 2
-    pooled = ((len(without) - 1) * without.var() + (len(with_poor) - 1) * with_poor.var()) / freedom
-    return (without.mean() - with_poor.mean()) / np.sqrt(pooled)
-
-
-def applicability_by_frames(study, choice):
-    turns = kept(study, choice)
-    base = {
-        "turns put to rating": turns,
-        "turns with any dimension rated": turns[turns[SEVEN].notna().any(axis=1)],
-        "turns with an overall rating": turns[turns["overall"].notna()],
-    }[choice["share of"]]
-    rated = base["Relational"].notna()
-    if choice["averaging"] == "all turns pooled":
-        return rated.mean()
-    return rated.groupby(base["conversation"]).mean().mean()
-
-
-@pytest.mark.parametrize(
-    ("headline", "by_frames"),
-    [
-        ("alpha", alpha_by_frames),
-        ("condition_difference", difference_by_frames),
-        ("participants_share", person_by_frames),
-        ("context_share", context_by_frames),
-        ("expectation_loss", expectation_by_frames),
-        ("poor_turn_d", poor_turn_by_frames),
-        ("relational_applicability", applicability_by_frames),
-    ],
-)
-def test_every_specification_equals_that_of_filtered_frames(study, tables, headline, by_frames):
-    table = tables[headline]
-    expected = [by_frames(study, choice) for choice in table.to_dict("records")]
-    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-8)
 
 
 def test_the_first_specification_is_that_of_the_other_pages(study, tables):
@@ -275,14 +144,6 @@ def test_the_first_specification_of_a_finding_is_that_of_its_page(study, tables)
 # Further findings
 
 
-def kappa_by_frames(study, choice):
-    turns = kept(study, choice).dropna(subset=["overall", "Affective"])
-    if choice["turns"] == "that rate every dimension":
-        turns = turns.dropna(subset=SEVEN)
-    turns = turns[turns["conversation"].isin(conversations_of(study, choice)["conversation"])]
-    return cohen_kappa_score(turns["Affective"], turns["overall"], weights=choice["weights"], labels=[1, 2, 3, 4, 5])
-
-
 def conversations_of(study, choice):
     if choice["conversations"] == "all":
         return study.conversations
@@ -307,20 +168,6 @@ def experience_by_frames(study, choice):
     several = frame[frame.groupby("who")["x"].transform("size") > 1]
     centered = several[["x", "y"]] - several.groupby("who")[["x", "y"]].transform("mean")
     return centered.corr().iloc[0, 1]
-
-
-@pytest.mark.parametrize(
-    ("headline", "by_frames"),
-    [
-        ("kappa_affective", kappa_by_frames),
-        ("empathy_satisfaction", experience_by_frames),
-    ],
-)
-def test_further_specifications_equal_those_of_other_libraries(study, tables, headline, by_frames):
-    table = tables[headline]
-    expected = [by_frames(study, choice) for choice in table.to_dict("records")]
-    np.testing.assert_allclose(table["estimate"], expected, rtol=0, atol=1e-9)
-    assert table["estimate"].nunique() > 3
 
 
 def test_the_first_of_the_further_specifications_is_that_of_its_page(study, tables):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.book.scheduler import read_part, statistics_of_parts
+from sense7.book.scheduler import statistics_of_parts
 from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -13,7 +13,7 @@ from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.judge.scoring.metrics import label_metrics
+from sense7.judge.metrics import label_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -87,14 +87,6 @@ def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study,
             limits = limits if sign > 0 else -limits[[0, 2, 1]]
             expected = table.loc[name, ["estimate", "low", "high"]].astype(float)
             np.testing.assert_allclose(limits, expected, rtol=1e-11, atol=1e-12, err_msg=key)
-
-
-def test_parts_in_another_order_give_the_same_estimates(study, tmp_path):
-    places = write_partitions(study, tmp_path / "parts", 5, form="csv")
-    parts = [read_part(place) for place in places]
-    one, other = (estimates_of_parts(list(order), **DRAWS) for order in (parts, parts[::-1]))
-    same = ["estimate", "n"]  # limits are those of other resamples
-    np.testing.assert_allclose(one[same].astype(float), other[same].astype(float), rtol=1e-12, atol=1e-12)
 
 
 def ratings_of(conversations, dimensions):

@@ -20,12 +20,12 @@ import xlsxwriter
 from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
 from sense7.errors import UserError
-from sense7.judge.asking.batch import custom_id, import_replies
-from sense7.judge.asking.journal import read_journal
-from sense7.judge.asking.prompt import CHAT, EXAMPLES, Prompt
-from sense7.judge.asking.questions import Questions, questions_for
-from sense7.judge.predictions import Predictions, read_predictions
+from sense7.judge.batch import custom_id, import_replies
+from sense7.judge.files import Predictions, read_predictions
+from sense7.judge.journal import Journal
 from sense7.judge.reply import STATUSES, read_reply
+from sense7.judge.requests import CHAT, EXAMPLES, Prompt, Questions
+from sense7.judge.session import questions_for
 from sense7.simulate import Parameters
 from sense7.sources.provenance import Provenance, read_record_at
 from sense7.study import Study
@@ -34,6 +34,8 @@ from sense7.workbook import read_workbook
 from sense7.workbook.diagnostics import describe
 
 CORPUS = Path(__file__).parent / "corpus"
+"""An archive for each target, with the inputs that a search has kept, by name."""
+
 SECONDS = 5
 MEGABYTES = 2048
 
@@ -59,6 +61,19 @@ def target(function: Callable[[bytes], None]) -> Callable[[bytes], None]:
     """Enter a function among the targets, under its name."""
     TARGETS[function.__name__] = function
     return function
+
+
+def kept(name: str) -> dict[str, bytes]:
+    """Inputs that were kept of a target: name -> content."""
+    with zipfile.ZipFile(CORPUS / f"{name}.zip") as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}
+
+
+def keep(name: str, inputs: dict[str, bytes]) -> None:
+    """Keep these inputs of a target, and no others; equal inputs give equal bytes."""
+    with zipfile.ZipFile(CORPUS / f"{name}.zip", "w") as archive:
+        for entry in sorted(inputs):
+            archive.writestr(zipfile.ZipInfo(entry), inputs[entry], zipfile.ZIP_DEFLATED)
 
 
 @contextlib.contextmanager
@@ -183,11 +198,9 @@ def batch(content: bytes) -> None:
 
 @target
 def journal(content: bytes) -> None:
-    """A journal of answers: each can be read as a reply, and its length is that of whole lines."""
-    with as_file(content, "journal.jsonl") as path, refusals():
-        answers, length = read_journal(path)
-        assert length <= len(content)
-        assert {answer.reply.status for answer in answers.values()} <= set(STATUSES)
+    """A journal of answers that is none is refused."""
+    with as_file(content, "journal.sqlite") as path, refusals(), Journal.reading(path.parent) as found:
+        assert found is None or not found.content
 
 
 @target

@@ -7,9 +7,9 @@ from typer.testing import CliRunner
 
 from sense7.cli import app
 from sense7.errors import UserError
-from sense7.judge.calibrate import calibrate_files
-from sense7.judge.predictions import read_predictions, write_predictions
-from sense7.judge.scoring.calibrated import calibrated
+from sense7.judge.calibration import calibrated
+from sense7.judge.files import read_predictions, write_predictions
+from sense7.judge.report import calibrate
 
 
 def run_of(people=10, each=5, **more):
@@ -36,7 +36,7 @@ def folder(tmp_path):
 
 
 def test_files_hold_the_mapped_scores_and_what_had_none(folder):
-    done = calibrate_files([folder / "given"], folder / "out", draws=50)
+    done = calibrate([folder / "given"], folder / "out", draws=50)
     (path,) = done.paths.values()
     assert path.name == "model-prompt-iter1.xlsx"
     frame = read_predictions(path).frame
@@ -54,7 +54,7 @@ def test_the_command_prints_paths_and_errors(folder):
 
 def test_a_simulated_judge_stays_simulated(folder):
     write_predictions(folder / "given" / "model-prompt-iter1.xlsx", run_of(model="simulated-judge"))
-    (path,) = calibrate_files([folder / "given"], folder / "out", draws=50).paths.values()
+    (path,) = calibrate([folder / "given"], folder / "out", draws=50).paths.values()
     assert read_predictions(path).simulated
 
 
@@ -71,7 +71,7 @@ def test_what_cannot_be_calibrated_is_refused_and_nothing_written(folder, frame,
     write_predictions(folder / "given" / "model-prompt-iter1.xlsx", frame)
     before = sorted(folder.rglob("*"))
     with pytest.raises(UserError, match=why):
-        calibrate_files([folder / "given"], folder / out, draws=50)
+        calibrate([folder / "given"], folder / out, draws=50)
     assert sorted(folder.rglob("*")) == before
 
 
@@ -79,4 +79,4 @@ def test_two_files_of_one_name_are_refused(folder):
     (folder / "more").mkdir()
     write_predictions(folder / "more" / "model-prompt-iter1.xlsx", run_of())
     with pytest.raises(UserError, match="another of these files is called so too"):
-        calibrate_files([folder / "given", folder / "more"], folder / "out", draws=50)
+        calibrate([folder / "given", folder / "more"], folder / "out", draws=50)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7.judge.chat import chat_json, chats
+from sense7.judge.requests import chat_json, chats
 from sense7.workbook import parse_sheets, read_sheets, write_sheets
 
 

@@ -12,10 +12,10 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import holm
-from sense7.judge.compare import Price, compare
-from sense7.judge.predictions import prediction_path, write_predictions
-from sense7.judge.scoring.comparison import compare_judges
-from sense7.judge.scoring.metrics import METRICS, label_metrics
+from sense7.judge.comparison import compare_judges
+from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.metrics import METRICS, label_metrics
+from sense7.judge.report import Price, compare
 
 
 def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
@@ -203,7 +203,7 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
 @pytest.mark.parametrize("text", ["gpt", "gpt=1", "gpt=1,2,3", "=1,2", "gpt=a,2", "gpt=-1,2", "gpt=nan,1"])
 def test_a_price_that_is_none_is_refused(text):
     with pytest.raises(UserError, match=r"Write JUDGE=IN,OUT"):
-        Price.of(text)
+        Price.named(text)
 
 
 def test_a_price_of_no_judge_is_refused(folder):

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators import bootstrap as bootstrap_module
-from sense7.judge.evaluate import evaluate, find_files
-from sense7.judge.predictions import prediction_path, read_predictions, write_predictions
-from sense7.judge.scoring import metrics
+from sense7.judge import metrics
+from sense7.judge.files import prediction_path, read_predictions, write_predictions
+from sense7.judge.report import evaluate, find_files
 from sense7.workbook import Sheet, write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -178,7 +178,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
-        header, values, _ = found.rows()
+        header, values, _ = found.sections[0][1]
         assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman", "naive p"]
         assert values[:-1] == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
@@ -190,7 +190,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
-    rows = {row[0]: row[1:] for row in found.rows()}
+    rows = {row[0]: row[1:] for row in found.sections[0][1]}
     assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
     assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     assert rows["mean"][:-1] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
@@ -218,7 +218,7 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
 
 def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
     found = evaluate(session(tmp_path), draws=200)
-    table = {row[0]: row for row in found.rows()}
+    table = {row[0]: row for row in found.sections[0][1]}
     assert list(table) == [
         "file",
         *(f"model-prompt-iter{run}" for run in (1, 2, 3)),
@@ -230,19 +230,19 @@ def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
     assert table["mean"][-2] == f"{mean['estimate']:.3f}"
     assert table["95% interval"][-2] == f"{mean['low']:.3f} to {mean['high']:.3f}"
     assert table["sd over files"][-2] == f"{spread['estimate']:.3f}"
-    assert {len(row) for row in found.rows()} == {9}
-    assert len(found.further_rows()) == 1 + len(metrics.METRICS)
+    assert {len(row) for row in found.sections[0][1]} == {9}
+    assert len(found.sections[1][1]) == 1 + len(metrics.METRICS)
 
 
 def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     session(tmp_path, runs=1, failures=4)
     strict, authors = (evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors"))
-    assert strict.rows()[1][1:3] == ["36", "0.900"]
-    assert authors.rows()[1][1:3] == ["40", "0.900"]
+    assert strict.sections[0][1][1][1:3] == ["36", "0.900"]
+    assert authors.sections[0][1][1][1:3] == ["40", "0.900"]
     assert "model-prompt-iter1: without a usable score: 4 refusal." in strict.notes
     assert not any("rewards failure" in note for note in strict.notes)
     assert any("Unusable replies count as 3" in note for note in authors.notes)
-    bounds = strict.bounds_rows()[1]
+    bounds = strict.sections[2][1][1]
     estimates = strict.bounds["model-prompt-iter1"]["estimate"]
     assert bounds[:2] == ["model-prompt-iter1", "4"]
     assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
@@ -314,7 +314,7 @@ def test_equal_seeds_give_equal_text(tmp_path):
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
     found = evaluate(tmp_path)
-    assert found.rows()[1] == ["a", "0", "", "", "", "", "", "", ""]
+    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", "", ""]
     assert "no conversation has both a score and a ground truth" in found.text()
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
 
@@ -328,7 +328,7 @@ def test_the_p_value_of_spearman_is_the_authors_and_called_naive(tmp_path):
         known = scores.notna()
         expected = spearmanr(scores[known], table["ground-truth"][known]).pvalue
         found = evaluate(path, policy=policy, draws=50)
-        assert found.rows()[1][-1] == f"{expected:.3g}"
+        assert found.sections[0][1][1][-1] == f"{expected:.3g}"
         assert json.loads(found.to_json())["files"][0]["spearman_naive_p"] == pytest.approx(expected, rel=1e-12)
     assert "naive p: Spearman's p as the authors print it. It takes conversations as independent" in found.text()
 

@@ -14,7 +14,7 @@ from sense7.book import execute
 from sense7.book.notebooks import load_notebook
 from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
-from sense7.judge.predictions import read_predictions
+from sense7.judge.files import read_predictions
 
 need_the_judge()
 

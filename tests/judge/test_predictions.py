@@ -12,18 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.judge.predictions import (
+from sense7.judge.files import (
     COLUMNS,
     FRAME_COLUMNS,
     READ_COLUMNS,
     UNSTATED,
+    ScoreScale,
     counted_scores,
     prediction_path,
     read_predictions,
     write_predictions,
 )
 from sense7.judge.reply import FAILURES, STATUSES, read_reply
-from sense7.judge.score_scale import ScoreScale
 from sense7.workbook import Sheet, write_sheets
 
 AUTHORS = ["CoT", "TaskId", "PID", "IS_EMPATHY", "Chat", "OnlyChat", "Prompt", "Output", "Processing Time", "Model"]

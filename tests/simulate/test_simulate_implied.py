@@ -24,11 +24,10 @@ from sense7.findings import (
 )
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.judge.scoring import noise_ceiling
+from sense7.judge import ceiling as noise_ceiling
 from sense7.simulate import Parameters, draw
-from sense7.simulate import truth as truth_file
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
-from sense7.simulate.implied.meanings import described, parameters_behind
+from sense7.simulate.truth import described, parameters_behind, planted_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = Parameters()
@@ -328,7 +327,7 @@ def test_labels_round_halves_to_even_whatever_a_sum_leaves():
 
 
 def test_every_value_is_described_and_rests_on_something(plain):
-    truth = {entry["key"]: entry for entry in planted_entries()}
+    truth = {entry["key"]: entry for entry in planted_entries(PARAMETERS, implied_values(PARAMETERS))}
     parameters = {key for key, entry in truth.items() if entry["kind"] == "parameter"}
     for key in plain:
         unit, meaning, _ = described(key, PARAMETERS.conditions)
@@ -338,13 +337,6 @@ def test_every_value_is_described_and_rests_on_something(plain):
         assert set(truth[key]["rests_on"]) <= parameters, key
     with pytest.raises(KeyError):
         described("nothing_of_this_name")
-
-
-def planted_entries():
-    ledger = truth_file.Ledger()
-    truth_file._placed(ledger, PARAMETERS)
-    truth_file._implied(ledger, PARAMETERS, implied_values(PARAMETERS))
-    return ledger.entries
 
 
 def test_an_effect_that_is_not_planted_is_nothing_to_rest_on_unless_none_is():

@@ -1,13 +1,13 @@
 import dataclasses
-import inspect
 import re
+from importlib.resources import files
 
 import pytest
 
 from sense7.errors import UserError
 from sense7.simulate import Parameters
 from sense7.simulate.parameters import TOPICS
-from sense7.simulate.phrases import STORIES
+from sense7.simulate.text import PHRASES
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_round_trip_and_immutability():
 
 
 def test_every_parameter_is_documented():
-    text = inspect.getdoc(Parameters)
+    text = (files("sense7.simulate") / "parameters.toml").read_text("utf-8")
     for entry in dataclasses.fields(Parameters):
         assert re.search(rf"\b{entry.name}\b", text), entry.name
 
@@ -79,4 +79,4 @@ def test_no_systematic_effect_is_left_in_the_null_world():
 
 
 def test_there_is_a_story_for_every_topic():
-    assert set(STORIES) == set(TOPICS)
+    assert set(PHRASES["stories"]) == set(TOPICS)

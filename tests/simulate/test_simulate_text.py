@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from sense7.simulate import Parameters, draw, phrases
-from sense7.simulate.text import write_words
+from sense7.simulate import Parameters, draw
+from sense7.simulate.text import PHRASES, write_words
 from sense7.taxonomy import DIMENSION_NAMES
 
 
@@ -16,7 +16,8 @@ def slots(text):
 def balance_of(texts):
     """Whole sentences of good and very good turns minus those of poor ones, found in the texts."""
     good, poor = [], []
-    for levels in phrases.PHRASES.values():
+    for sayings in PHRASES["phrases"].values():
+        levels = list(sayings.values())
         good += [phrase for level in levels[2:] for phrase in level if not slots(phrase)]
         poor += [phrase for phrase in levels[0] if not slots(phrase)]
     return np.array([sum(s in text for s in good) - sum(s in text for s in poor) for text in texts])
@@ -61,10 +62,10 @@ def test_text_does_not_know_the_person():
 
 def test_failures_read_like_failures(default):
     words, study = default.words, default.study
-    starts = tuple(phrase.split("{")[0] for phrase in phrases.FAILURES)
+    starts = tuple(phrase.split("{")[0] for phrase in PHRASES["failures"])
     failed = [words.assistant[row].startswith(starts) for row in range(len(study.turn))]
     assert failed == study.failure.tolist()
-    complaint = tuple(phrase.split("{")[0].strip().lower() for phrase in phrases.COMPLAINTS)
+    complaint = tuple(phrase.split("{")[0].strip().lower() for phrase in PHRASES["complaints"])
     after = np.flatnonzero(study.failure[:-1] & (study.turn[1:] < study.turns[study.conversation[1:]] - 1)) + 1
     after = after[study.turn[after] > 0]
     assert len(after) > 100
@@ -91,7 +92,7 @@ def test_no_sentence_comes_twice_in_a_row(default):
 
 @pytest.mark.parametrize("name", DIMENSION_NAMES)
 def test_phrases_can_always_be_said(name):
-    levels = phrases.PHRASES[name]
+    levels = list(PHRASES["phrases"][name].values())
     assert len(levels) == 4
     allowed = {"feeling", "fact", "sore", "old", "goal", "advice", "question", "name", "project"}
     for level in levels:
@@ -102,20 +103,21 @@ def test_phrases_can_always_be_said(name):
         assert any(slots(phrase) <= free for phrase in level)
 
 
-@pytest.mark.parametrize("topic", phrases.STORIES)
+@pytest.mark.parametrize("topic", PHRASES["stories"])
 def test_stories_hold_together(topic):
-    story = phrases.STORIES[topic]
+    story = PHRASES["stories"][topic]
     told = {"name", "project", "day", "span"}
-    assert len(story.details) == 12
-    for sentence, reference, _ in (*story.openings, *story.details):
+    assert len(story["details"]) == 12
+    for fact in (*story["openings"], *story["details"]):
+        sentence, reference = fact["user"], fact["assistant"]
         assert slots(sentence) | slots(reference) <= told
         assert sentence.endswith(".")
         assert not reference.endswith(".")
-    assert all(opening.burden for opening in story.openings)
+    assert all(opening.get("burden", True) for opening in story["openings"])
     # Before names are known, there must be something to advise and to ask.
-    assert any(not slots(text) - {"day"} for text in story.advice)
-    assert any(not slots(text) for text in story.questions)
-    assert all(goal.startswith("to ") for goal in story.goals)
+    assert any(not slots(text) - {"day"} for text in story["advice"])
+    assert any(not slots(text) for text in story["questions"])
+    assert all(goal.startswith("to ") for goal in story["goals"])
 
 
 def test_comments_follow_ratings(default):

@@ -165,17 +165,6 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
     assert affective(s7.load(write_xlsx(path, sheets))) == of_others(sheets, cells)
 
 
-@pytest.mark.parametrize("code", [-99, 9])
-def test_a_number_for_missing_among_words_is_no_wider_scale(code, tmp_path):
-    words = ("very poor", "poor", "neutral", "good", "very good")
-    cells = dict.fromkeys(range(1, 48, 4), code)
-    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(rating=lambda number: words[number % 5], cells=cells))
-    with pytest.raises(UserError, match=f"--missing {code}") as error:
-        s7.load(path)
-    assert "--scale" not in str(error.value)
-    assert len(affective(s7.load(path, missing=code))) == 36
-
-
 @pytest.mark.parametrize("code", [-99, 999])
 def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path):
     sheets = rows_of_a_study(rating=lambda number: code if number % 4 == 1 else number * 37 % 101)
@@ -186,18 +175,6 @@ def test_the_scale_of_a_slider_is_named_without_its_codes(code, tmp_path):
     with pytest.raises(UserError, match=f"--missing {code}"):
         s7.load(path, scale="0-100")
     assert len(affective(s7.load(path, scale="0-100", missing=code))) == 36
-
-
-def test_another_scale_is_named_without_its_codes(tmp_path):
-    sheets = rows_of_a_study(rating=lambda number: 1 + number % 7, cells=dict.fromkeys(range(1, 48, 4), 99))
-    path = write_xlsx(tmp_path / "mine.xlsx", sheets)
-    with pytest.raises(UserError, match=r"--scale Affective=1-7.*--missing .*99"):
-        s7.load(path)
-    levels = affective(s7.load(path, scale="1-7", missing=99))
-    assert (len(levels), max(levels)) == (36, 5)
-    with pytest.raises(UserError, match="--missing 99") as error:
-        s7.load(path, scale="1-7")
-    assert "LOWEST" not in str(error.value)
 
 
 @pytest.mark.parametrize("numbers", [range(1, 10), range(1, 11), range(-3, 4), range(0, 8)])
@@ -293,13 +270,6 @@ def test_ids_in_scientific_notation_are_refused(text, tmp_path):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
 
 
-@pytest.mark.parametrize("ids", [[1405211234567890, 1405211234567900], [140521000000, 140522000000]])
-def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
-    study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(people=2, ids=ids)))
-    (warning,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "rounded-id"]
-    assert (warning.severity, warning.count) == ("warning", 4)
-
-
 def test_formulas_that_nobody_calculated_are_blank(tmp_path):
     sheets = rows_of_a_study(cells={3: "=ROUND(AVERAGE(G9:L9),0)"})
     sheets["People"] = [["PID", "Age", "Born"], *[[f"P{n}", f"=2025-C{n + 1}", 1980 + n] for n in range(1, 13)]]
@@ -392,14 +362,6 @@ def test_names_repeated_where_files_were_joined_are_left_out(tmp_path):
     assert [diagnostic.rows for diagnostic in study.diagnostics] == [(10,), (10,)]
 
 
-def test_a_first_message_of_a_system_is_data(tmp_path):
-    sheets = rows_of_a_study()
-    sheets["Messages"].insert(1, ["T1", 0, "system", "Be kind.", *[None] * len(RATINGS)])
-    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
-    assert len(study.messages) == 97
-    assert kinds(study) == {"unknown-role"}
-
-
 @pytest.mark.parametrize("name", ["Tasks (2)", "Copy of Tasks", "Tasks - Kopie", "Sheet7", "tasks_backup"])
 def test_a_copy_of_tasks_holds_no_participants(name, tmp_path):
     sheets = rows_of_a_study()
@@ -476,3 +438,21 @@ def test_a_first_line_may_name_the_separator(line, delimiter, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", sheets, before=line.format(delimiter), delimiter=delimiter))
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert study.conversations["row"].tolist() == list(range(2, 26))
+
+
+@pytest.mark.parametrize("code", [-99, 9])
+def test_a_number_for_missing_among_words_is_no_wider_scale(code, tmp_path):
+    words = ("very poor", "poor", "neutral", "good", "very good")
+    cells = dict.fromkeys(range(1, 48, 4), code)
+    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(rating=lambda number: words[number % 5], cells=cells))
+    with pytest.raises(UserError, match=f"--missing {code}") as error:
+        s7.load(path)
+    assert "--scale" not in str(error.value)
+    assert len(affective(s7.load(path, missing=code))) == 36
+
+
+@pytest.mark.parametrize("ids", [[1405211234567890, 1405211234567900], [140521000000, 140522000000]])
+def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
+    study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(people=2, ids=ids)))
+    (warning,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "rounded-id"]
+    assert (warning.severity, warning.count) == ("warning", 4)

@@ -1,8 +1,5 @@
 """The template: empty it is refused with clear words, filled in it is accepted without a word."""
 
-import subprocess
-import sys
-
 import openpyxl
 import pytest
 
@@ -98,25 +95,3 @@ def test_a_place_that_will_not_do_is_refused(name, message, tmp_path):
     (tmp_path / "folder.xlsx").mkdir()
     with pytest.raises(UserError, match=message):
         write_template(tmp_path / name)
-
-
-def test_a_place_that_cannot_be_written_is_a_message(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match="can't be written"):
-        write_template(tmp_path / "file" / "mine.xlsx")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="files are limited by a shell of Linux")
-@pytest.mark.parametrize("verb", ["template", "import"])
-@pytest.mark.parametrize("kibibytes", [1, 4])
-def test_a_full_disk_is_one_message(tmp_path, verb, kibibytes):
-    text = "User: Hi" + "".join(f" {number**9}" for number in range(1100)) + "\nAssistant: Yes\n"
-    (tmp_path / "chats.txt").write_text(text, "utf-8")
-    limited = ["bash", "-c", f'ulimit -f {kibibytes}; exec "$@"', "bash", sys.executable, "-B"]
-    words = {"template": ["template", "a.xlsx"], "import": ["import", "chats.txt", "--out", "a.xlsx"]}[verb]
-    command = [*limited, "-c", "from sense7.cli import main; main()", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("sense7: a.xlsx: can't be written (File too large).")
-    assert done.stderr.count("\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["chats.txt"]

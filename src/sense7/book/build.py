@@ -137,8 +137,7 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
     """The study, its truth if it is synthetic, and its judges, None without any; what is unfit is refused."""
     from sense7.book.ledger import read_truth
-    from sense7.judge.scoring.available_judges import chosen_judge, read_runs  # imports all statistics
-    from sense7.judge.scoring.simulated import is_planted
+    from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
     from sense7.loading import load
 
     _ = inputs.jobs  # with unfit parameters nothing is read
@@ -200,7 +199,7 @@ def _make(inputs: Inputs, study, truth, judges, workers, scheduler, say, progres
             add_conversations(explorer_files(study, judges, inputs.given.get("judge", "")), pages)
         _write_downloads(root, facts, pages, install_from)
         if inputs.logs:
-            from sense7.judge.asking.logs import bundle_logs
+            from sense7.judge.logs import bundle_logs
 
             bundle_logs(inputs.predictions[0].parent, pages / JUDGE_LOGS)
         write_manifest(edition, inputs.key, environment_of(root))

@@ -37,7 +37,7 @@ from sense7.book.notebooks import (
 from sense7.book.plan import FIXED, BuildError, Job, modules_of, plan
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
-from sense7.judge.asking.endpoint import without_keys
+from sense7.judge.endpoint import without_keys
 from sense7.loading import load
 from sense7.terminal import did_you_mean
 

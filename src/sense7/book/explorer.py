@@ -17,9 +17,8 @@ from matplotlib.colors import to_rgb
 from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor
-from sense7.judge.predictions import counted_scores
-from sense7.judge.scoring.available_judges import Judges, chosen_judge
-from sense7.judge.scoring.simulated import simulated_note
+from sense7.judge.files import counted_scores
+from sense7.judge.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name

@@ -8,6 +8,8 @@ what only one finding needs, from ``sense7: parameters:`` in the notebook's meta
 import ast
 import copy
 import hashlib
+import importlib
+import inspect
 import json
 import math
 import re
@@ -44,8 +46,8 @@ __all__ = [
     "unfit_parameters",
 ]
 
-NEED = re.compile(r"(?:(\d+) )?(\w+)\.([\w ]+)(?:([<>]=)(\d+))?")
-"""What a cell by hand declares: a column with a value, with so many different ones, or with one in a range."""
+NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
+"""What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 NOT_RUN = "# Not run here: "
@@ -284,22 +286,30 @@ def ipynb_text(node: Mapping) -> str:
 
 
 def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
-    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them what it lacks."""
+    """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why."""
     node = json.loads(text)
     for cell in node["cells"]:
         if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
             continue
-        lacks = []
+        lacks, reasons = [], {}
         for need in needs:
             if need == "predictions":
                 lacks += [] if parameters.get("predictions") else ["no predictions of a judge"]
                 continue
             path = folder / parameters["data"]
             path = path if path.exists() else sources.resolve(parameters["data"])[0]
-            lacks.append(_lacking(_study(path.resolve(), path.stat().st_mtime_ns), need))
-        if any(lacks):
+            path, (interval, key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
+            if key:
+                part = "low" if interval else "estimate"
+                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function, part)
+                continue
+            found = getattr(_study(path, path.stat().st_mtime_ns), frame)
+            if found is None or column not in found or not found[column].notna().any():
+                lacks.append(f"no {column.replace('_', ' ')} ({frame})")
+        if lacks or reasons:
             cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
-            cell["source"] = f"{NOT_RUN}the data have {', '.join(filter(None, lacks))}.\n{cell['source']}"
+            why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
+            cell["source"] = f"{NOT_RUN}{why}.\n{cell['source']}"
     return ipynb_text(node)
 
 
@@ -310,23 +320,19 @@ def _study(path: Path, changed: int) -> "Study":
     return load(path)
 
 
-def _lacking(study: "Study", need: str) -> str:
-    """What the study lacks of a need, in words; "" if nothing."""
-    from sense7.findings.importance import choice_column
+@lru_cache(maxsize=64)
+def _reason(path: Path, changed: int, key: str, module: str, function: str, part: str) -> dict[str, None]:
+    """Why a finding has no number, or no interval, under a key in this workbook; nothing if it has one."""
+    from sense7.estimators.bootstrap import ParticipantBootstrap
+    from sense7.findings.core import keyed_rows
 
-    least, frame, column, order, bound = NEED.fullmatch(need).groups()
-    if column == "most important dimension":  # in a column of any name, found by its answers
-        return "" if choice_column(study.participants) else "no column that names the most important dimension"
-    words = f"{column.replace('_', ' ')} ({frame})"
-    found = getattr(study, frame)
-    values = found[column].dropna() if found is not None and column in found else ()
-    if not len(values):
-        return f"no {words}"
-    if least and values.nunique() < int(least):
-        return f"fewer than {least} different values of {words}"
-    if order and not (values <= int(bound) if order == "<=" else values >= int(bound)).any():
-        return f"no {words} of {bound} or {'less' if order == '<=' else 'more'}"
-    return ""
+    study = _study(path, changed)
+    compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
+    given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
+    needed = inspect.signature(compute).parameters
+    rows = keyed_rows(compute(**{name: value for name, value in given.items() if name in needed}))
+    row = next((row for row in rows if row["key"] == key), {part: None, "reason": f"there is no {key}"})
+    return {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
 
 
 # --- the copies that Jupyter opens ------------------------------------------------------

@@ -25,7 +25,7 @@ from sense7.book.manifest import digest_files, environment_of
 from sense7.book.plan import BuildError
 from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
-from sense7.judge.asking.endpoint import without_keys
+from sense7.judge.endpoint import without_keys
 from sense7.sources.released import RELEASED
 from sense7.terminal import count_of
 

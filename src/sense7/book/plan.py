@@ -130,8 +130,8 @@ class Inputs:
     @functools.cached_property
     def predictions(self) -> list[Path]:
         """Files of a judge: those that the user chose, else of predictions_NAME, else of the simulated judge."""
-        from sense7.judge.predictions import prediction_files  # imports pandas
-        from sense7.judge.scoring.simulated import simulated_files, simulated_folder
+        from sense7.judge.files import prediction_files  # imports pandas
+        from sense7.judge.judges import simulated_files, simulated_folder
 
         folder = self.chosen or self.project.place / f"predictions_{self.name}"
         if self.chosen and not folder.is_dir():
@@ -160,7 +160,7 @@ class Inputs:
         """Logs of the sessions that the predictions come from, where what shows them is installed."""
         if not self.predictions or importlib.util.find_spec("inspect_ai") is None:
             return []
-        from sense7.judge.asking.logs import LOGS
+        from sense7.judge.logs import LOGS
 
         return sorted((self.predictions[0].parent / LOGS).glob("*.eval"))
 

@@ -16,7 +16,7 @@ __all__ = ["SETTINGS", "module_of", "setting"]
 SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
     "fewest_participants": ("estimators.bootstrap", lambda bootstrap: in_words(bootstrap.FEWEST_PARTICIPANTS)),
     "fewest_participants_of_baselines": (
-        "judge.scoring.baselines",
+        "judge.baselines",
         lambda baselines: in_words(baselines.FEWEST_PARTICIPANTS),
     ),
     "good_turn": ("findings.words", lambda words: levels_in_words(range(words.GOOD, len(LEVELS) + 1))),

@@ -34,7 +34,7 @@ from sense7.book.plan import data_beside, how_made, plan_jobs, versions
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import one_line, reason
-from sense7.judge.predictions import prediction_files
+from sense7.judge.files import prediction_files
 from sense7.loading import load
 from sense7.record import format_value
 from sense7.study import Study

@@ -21,9 +21,6 @@ from sense7 import __version__
 from sense7.cli import book, collect, data, exchange
 from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
-from sense7.cli.judge_calibrate import calibrate
-from sense7.cli.judge_compare import compare
-from sense7.cli.judge_learn import learn
 from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
@@ -72,8 +69,6 @@ for _verb in (
 app.command("import")(exchange.import_chats)
 app.command()(exchange.export)
 app.command()(new)
-for _verb in (compare, learn, calibrate):
-    judge.command()(_verb)
 app.add_typer(judge, name="judge")
 
 

@@ -137,7 +137,7 @@ def simulate(
         simulated.write(out, truth)
         print(f"{out}\n{truth}")
         return
-    from sense7.judge.scoring.simulated import require_own_folder, simulated_folder, write_simulated
+    from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
 
     folder = judge or simulated_folder(out)
     require_own_folder(folder)
@@ -202,7 +202,7 @@ def statistics(
 
     from sense7.book.scheduler import connect, statistics_of_parts
     from sense7.files import write_whole
-    from sense7.judge.predictions import counted_scores, read_predictions
+    from sense7.judge.files import counted_scores, read_predictions
 
     scores = None
     if predictions is not None:

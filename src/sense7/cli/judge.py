@@ -1,13 +1,17 @@
-"""The verbs of ``sense7 judge``: ask a model, evaluate its predictions, or go by way of a batch.
+"""The verbs of ``sense7 judge``: ask a model, evaluate, compare and calibrate predictions, or go by way of a batch.
 
 Exit codes are those of :mod:`sense7.cli`; 1 also if calls failed. What a verb comes to goes to standard output, what it
 says on the way to standard error.
 """
 
+import functools
+import inspect
 import sys
 import time
+import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,14 +19,11 @@ import typer
 
 from sense7.cli.common import complain
 from sense7.errors import UserError
-from sense7.judge.asking.prompt import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.asking.batch import Imported
-    from sense7.judge.asking.questions import Questions, Shots
-    from sense7.judge.asking.run import Outcome
-    from sense7.judge.asking.session import Tally
+    from sense7.judge.batch import Imported
+    from sense7.judge.session import Outcome, Tally
 
 __all__ = ["judge"]
 
@@ -30,54 +31,163 @@ SECONDS_BETWEEN_LINES = 5.0
 
 judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
 batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
-judge.add_typer(batch, name="batch")
 
-Data = Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
-Model = Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")]
-PromptFile = Annotated[Path | None, typer.Option("--prompt", help="File of the prompt; our own if not given.")]
-ShotsKind = Annotated[str, typer.Option("--shots", help="Rated examples in the prompt: zero, adaptive or personal.")]
-Number = Annotated[int, typer.Option("--examples", min=1, help="How many examples.")]
-Order = Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")]
-Limit = Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")]
-Omit = Annotated[
-    list[str] | None,
-    typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
-]
-Param = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=JSON",
-        help="Parameter of the request, such as seed=1 or 'reasoning_effort=\"low\"'; can be repeated.",
-    ),
-]
+
+def _with_options(verb: Callable) -> Callable:
+    """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
+    hints = typing.get_type_hints(verb, include_extras=True)
+    objects = {name: hints[name] for name in inspect.signature(verb).parameters if hasattr(hints[name], "OPTIONS")}
+    entries = []
+    for entry in inspect.signature(verb).parameters.values():
+        if entry.name not in objects:
+            entries.append(entry.replace(annotation=hints[entry.name], kind=entry.KEYWORD_ONLY))
+            continue
+        cls = objects[entry.name]
+        types = typing.get_type_hints(cls, include_extras=True)
+        for one in fields(cls):
+            default = entry.empty if one.default is MISSING else one.default
+            entries.append(
+                entry.replace(name=one.name, annotation=types[one.name], default=default, kind=entry.KEYWORD_ONLY)
+            )
+
+    @functools.wraps(verb)
+    def call(**given):
+        made = {name: cls(**{one.name: given.pop(one.name) for one in fields(cls)}) for name, cls in objects.items()}
+        return verb(**given, **made)
+
+    call.__signature__ = inspect.Signature(entries)
+    call.__annotations__ = {entry.name: entry.annotation for entry in entries}
+    return call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """What is asked, and of which conversations: the same for a session and a batch."""
+
+    OPTIONS = True
+    data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
+    model: Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")] = "gpt-4o"
+    prompt: Annotated[Path | None, typer.Option(help="File of the prompt; our own if not given.")] = None
+    shots: Annotated[str, typer.Option(help="Rated examples in the prompt: zero, adaptive or personal.")] = "zero"
+    examples: Annotated[int, typer.Option(min=1, help="How many examples.")] = 5
+    order: Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")] = (
+        "similar-last"
+    )
+    seed: Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")] = 0
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=JSON",
+            help="Parameter of the request, such as seed=1 or 'reasoning_effort=\"low\"'; can be repeated.",
+        ),
+    ] = None
+    omit: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
+    ] = None
+
+    def opened(self) -> dict:
+        """The study and the rest of what :func:`sense7.judge.session.questions_for` takes."""
+        from sense7.judge.requests import Prompt, Shots, parse_parameters
+        from sense7.loading import load
+
+        return {
+            "study": load(self.data, rated=self.shots != "zero"),  # only rated examples need ratings
+            "prompt": Prompt.read(self.prompt) if self.prompt else None,
+            "model": self.model,
+            "shots": Shots(self.shots, self.examples, self.order, self.seed),
+            "limit": self.limit,
+            "param": parse_parameters(self.param or ()),
+            "omit": self.omit or (),
+        }
+
+    def questions(self):
+        """The requests of one run of whole conversations."""
+        from sense7.judge.requests import Prompt
+        from sense7.judge.session import questions_for
+
+        given = self.opened()
+        return questions_for(**given | {"prompt": given["prompt"] or Prompt.bundled()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """What tokens cost."""
+
+    OPTIONS = True
+    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None
+    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None
+
+    @property
+    def price(self):
+        """The price of both, None if none was given."""
+        from sense7.judge.cost import Price
+
+        return Price.of(self.price_in, self.price_out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals:
+    """The bootstrap over participants."""
+
+    OPTIONS = True
+    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0
+    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95
+
+
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Evaluated(Intervals):
+    """How predictions are read and measured."""
+
+    policy: Policy = "strict"
+    score_scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORST-BEST", help="Scale of scores in files of others, such as 0-100; 1 to 5 if not given."
+        ),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON, every metric included.")] = False
+
+    def show(self, report: Callable, paths: list[Path], data: str | None, **given) -> None:
+        """Print a report on the files, as text or as JSON."""
+        from sense7.judge.files import ScoreScale
+        from sense7.loading import load
+
+        found = report(
+            paths,
+            study=load(data) if data else None,
+            policy=self.policy,
+            score_scale=None if self.score_scale is None else ScoreScale.of(self.score_scale),
+            **{one.name: getattr(self, one.name) for one in fields(Intervals)},
+            **given,
+        )
+        for path, why in found.left_out.items():
+            print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
+        print(found.to_json() if self.as_json else plain_lines(found.text()))
+
+
 @judge.command()
+@_with_options
 def run(
     out: Annotated[Path, typer.Option(help="Folder of the session; given again, it goes on where it was.")],
-    data: Data,
-    model: Model = DEFAULT_MODEL,
+    asking: Asking,
+    tokens: Tokens,
     base_url: Annotated[
         str | None,
         typer.Option(help="OpenAI-compatible endpoint, e.g. http://localhost:11434/v1; OpenAI's if not given."),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests at once.")] = 10,
-    prompt: PromptFile = None,
-    shots: ShotsKind = "zero",
-    examples: Number = 5,
-    order: Order = "similar-last",
-    seed: Seed = 0,
     policy: Policy = "strict",
     unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
     rating: Annotated[
         str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
     ] = "overall",
-    limit: Limit = None,
-    param: Param = None,
-    omit: Omit = None,
     per_minute: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")
     ] = None,
@@ -93,8 +203,6 @@ def run(
     give_up_after: Annotated[
         int, typer.Option(min=1, metavar="N", help="Stop after N replies in a row that cannot be used.")
     ] = 10,
-    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
-    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
     limit_cost: Annotated[
         float | None, typer.Option(min=0, help="Cost above which to ask first; 10 if not given.")
     ] = None,
@@ -109,27 +217,17 @@ def run(
     Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
     lines say which, and show a reply.
     """
-    from sense7.judge.asking.cost import Prices
-    from sense7.judge.asking.endpoint import Endpoint
-    from sense7.judge.asking.parameters import describe_parameters, parse_parameters
-    from sense7.judge.asking.plan import plan_session
-    from sense7.judge.asking.questions import Shots
-    from sense7.judge.asking.run import carry_out
+    from sense7.judge.endpoint import Endpoint
+    from sense7.judge.requests import describe_parameters
+    from sense7.judge.session import carry_out, plan_session
 
-    prices = Prices.of(price_in, price_out)
+    prices = tokens.price
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    study, template = _opened(data, prompt, shots)
     plan = plan_session(
-        study,
-        model=model,
+        **asking.opened(),
         endpoint=endpoint,
         folder=out,
         runs=runs,
-        prompt=template,
-        shots=Shots(shots, examples, order, seed),
-        limit=limit,
-        omit=omit or (),
-        param=parse_parameters(param or ()),
         prices=prices,
         policy=policy,
         unit=unit,
@@ -143,8 +241,8 @@ def run(
         context=context,
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
-    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {model}"]
-    lines += [*describe_parameters(model, plan.questions.parameters), *plan.estimate.lines()]
+    lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
+    lines += [*describe_parameters(asking.model, plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
@@ -154,11 +252,6 @@ def run(
     get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
     with showing_progress(plan.estimate.calls) as (progress, say):
         outcome = carry_out(plan, progress=progress, say=say)
-    for remark in outcome.remarks:
-        print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(by_status(outcome), file=sys.stderr)
-    for path in outcome.paths:
-        print(path)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
     if failed := failed - (len(outcome.cut) - outcome.statuses["prompt_cut"]):  # too long to be sent: said below
@@ -166,164 +259,166 @@ def run(
         problems.append(f"{failed:,} without an answer; {again} for these again")
     if cut := outcome.cut:
         problems.append(f"{len(cut):,} longer than the context of the model, and without a score; {cut[0]}")
-    require_none(problems)
+    _end(outcome, outcome.remarks, "", problems)
 
 
 @judge.command()
+@_with_options
 def evaluate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
+    evaluated: Evaluated,
     data: Annotated[
         str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
     ] = None,
-    policy: Policy = "strict",
-    score_scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORST-BEST",
-            help="Scale of the scores in files of others, such as 0-100; 1 to 5 if not given.",
-        ),
-    ] = None,
-    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compare predictions with the ratings: per file, and over files."""
-    from sense7.judge.evaluate import evaluate as evaluate_files
-    from sense7.judge.score_scale import ScoreScale
+    from sense7.judge.report import evaluate as evaluate_files
+
+    evaluated.show(evaluate_files, paths, data)
+
+
+@judge.command()
+@_with_options
+def compare(
+    paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them, of any number of judges.")],
+    evaluated: Evaluated,
+    data: Annotated[
+        str | None, typer.Option(help="The data set that was judged: compare with its baselines, too.")
+    ] = None,
+    each_run: Annotated[bool, typer.Option("--each-run", help="Take each file for a judge of its own.")] = False,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JUDGE=IN,OUT", help="Prices of a million tokens read and written; can be repeated."),
+    ] = None,
+    jury: Annotated[
+        str, typer.Option(metavar="mean|median|majority", help="Juries of runs and of judges, beside their members.")
+    ] = "",
+    worth: Annotated[float, typer.Option(help="Gain in a metric that a further call of a jury has to bring.")] = 0.0,
+) -> None:
+    """Compare judges with each other: paired differences of every metric, on the same conversations.
+
+    Files that are called alike but for the number of the run are runs of one judge. Judges are averaged only by
+    --jury, which adds what juries gain over their members, and whether that is worth the calls.
+    """
+    from sense7.judge.cost import Price
+    from sense7.judge.report import compare as compare_files
+
+    prices = dict(Price.named(text) for text in price or ())
+    evaluated.show(compare_files, paths, data, each_run=each_run, prices=prices, jury=jury, worth=worth)
+
+
+@judge.command()
+@_with_options
+def learn(
+    data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder of the prediction files.")],
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A baseline of the book, in place of the learned judge; may be repeated."),
+    ] = None,
+) -> None:
+    """Predict every conversation by what other participants' ratings teach, offline.
+
+    The learned judge is the mean of two ridge regressions, on words and on how much the assistant wrote. No
+    conversation is predicted by ratings of its own participant. Its files are those of a judge: evaluate, compare or
+    calibrate them.
+    """
+    from sense7.judge.learned import LEARNED, write_learned
     from sense7.loading import load
 
-    settings = {"draws": draws, "seed": seed, "confidence": confidence, "study": load(data) if data else None}
-    scale = None if score_scale is None else ScoreScale.of(score_scale)
-    evaluation = evaluate_files(paths, policy=policy, score_scale=scale, **settings)
-    for path, why in evaluation.left_out.items():
-        print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
-    print(evaluation.to_json() if as_json else plain_lines(evaluation.text()))
+    study = load(data)
+    rated = count_of(len(study.conversations), "conversation")
+    people = count_of(study.conversations["participant"].nunique(), "participant")
+    print(plain_lines(f"learning from {rated} of {people}; up to a minute or two ..."), file=sys.stderr, flush=True)
+    for path in write_learned(study, out, baseline or (LEARNED,)):
+        print(plain_lines(str(path)))
+
+
+@judge.command()
+@_with_options
+def calibrate(
+    paths: Annotated[list[Path], typer.Argument(help="Prediction files with ratings, or folders of them.")],
+    out: Annotated[Path, typer.Option(help="Folder of the calibrated prediction files.")],
+    intervals: Intervals,
+    mapping: Annotated[str, typer.Option(help="isotonic or ordinal.")] = "isotonic",
+) -> None:
+    """Bring scores to the level of the ratings, by what other participants teach.
+
+    No score is mapped by ratings of its own participant. Files are written in the judges' layout, and a table says how
+    far scores were from ratings before and after.
+    """
+    from sense7.judge.report import calibrate as calibrate_files
+
+    done = calibrate_files(paths, out, mapping=mapping, **vars(intervals))
+    for note in done.notes:
+        print(plain_lines(f"note: {note}"), file=sys.stderr)
+    print(plain_lines(done.text()))
+
+
+judge.add_typer(batch, name="batch")
 
 
 @batch.command("export")
+@_with_options
 def export_batch(
     out: Annotated[Path, typer.Option(help="File of requests to write, one line for each.")],
-    data: Data,
-    model: Model = DEFAULT_MODEL,
+    asking: Asking,
+    tokens: Tokens,
     runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
-    prompt: PromptFile = None,
-    shots: ShotsKind = "zero",
-    examples: Number = 5,
-    order: Order = "similar-last",
-    seed: Seed = 0,
-    limit: Limit = None,
-    param: Param = None,
-    omit: Omit = None,
-    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None,
-    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
-    from sense7.judge.asking.batch import export_requests
-    from sense7.judge.asking.cost import Prices, estimate
-    from sense7.judge.asking.questions import Shots
+    from sense7.judge.batch import export_requests
+    from sense7.judge.cost import estimate
 
-    prices = Prices.of(price_in, price_out)
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
+    prices, questions = tokens.price, asking.questions()
     export_requests(questions, runs, out)
-    print("\n".join(estimate(questions, runs, {}, prices).lines()), file=sys.stderr)
+    print("\n".join(estimate(questions, runs, prices=prices).lines()), file=sys.stderr)
     print(out)
 
 
 @batch.command("import")
+@_with_options
 def import_batch(
     replies: Annotated[list[Path], typer.Argument(help="Files of replies, those of errors included.")],
     out: Annotated[Path, typer.Option(help="Folder of prediction files.")],
-    data: Data,
-    model: Model = DEFAULT_MODEL,
+    asking: Asking,
     runs: Annotated[
         int | None, typer.Option(min=1, help="How many were exported; the highest with a reply if not given.")
     ] = None,
-    prompt: PromptFile = None,
-    shots: ShotsKind = "zero",
-    examples: Number = 5,
-    order: Order = "similar-last",
-    seed: Seed = 0,
-    limit: Limit = None,
-    param: Param = None,
-    omit: Omit = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
-    from sense7.judge.asking.batch import import_replies
-    from sense7.judge.asking.questions import Shots
+    from sense7.judge.batch import import_replies
 
-    questions = _questions(data, model, prompt, Shots(shots, examples, order, seed), limit, omit, param)
-    imported = import_replies(questions, replies, out, runs=runs, policy=policy)
-    said = [
-        f"{count_of(imported.missing, 'request')} without a reply" if imported.missing else "",
-        f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out"
-        if imported.repeated
-        else "",
-        f"{count_of(len(imported.foreign), 'reply', 'replies')} to other requests left out; "
-        f"the first is {imported.foreign[0]!r}"
-        if imported.foreign
-        else "",
-        *imported.remarks,
-    ]
-    for remark in filter(None, said):
+    imported = import_replies(asking.questions(), replies, out, runs=runs, policy=policy)
+    said = []
+    if imported.missing:
+        said.append(f"{count_of(imported.missing, 'request')} without a reply")
+    if imported.repeated:
+        said.append(f"{count_of(imported.repeated, 'further reply', 'further replies')} to the same request left out")
+    if imported.foreign:
+        others = count_of(len(imported.foreign), "reply", "replies")
+        said.append(f"{others} to other requests left out; the first is {imported.foreign[0]!r}")
+    number = f"{count_of(len(imported.paths), 'run')}; "
+    _end(imported, [*said, *imported.remarks], number, imported.without_score)
+
+
+def _end(outcome: "Outcome | Imported", remarks: list[str], number: str, problems: list[str]) -> None:
+    """Say what became of the replies, give the files, and end with exit code 1 if there are problems."""
+    for remark in remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
-    print(f"{count_of(len(imported.paths), 'run')}; {by_status(imported)}", file=sys.stderr)
-    for path in imported.paths:
+    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
+    print(f"{number}{counts}; doubtful readings {outcome.doubtful:,}", file=sys.stderr)
+    for path in outcome.paths:
         print(path)
-    require_none(imported.without_score)
-
-
-def require_none(problems: list[str]) -> None:
-    """End with exit code 1 if there are problems, each on a line of its own."""
     for problem in problems:
         complain(problem)
     if problems:
         raise typer.Exit(1)
 
 
-def _opened(data: str, prompt: Path | None, shots: str):
-    """The study and the prompt that options name, None if they name no prompt; only rated examples need ratings."""
-    from sense7.judge.asking.prompt import Prompt
-    from sense7.loading import load
-
-    return load(data, rated=shots != "zero"), Prompt.read(prompt) if prompt else None
-
-
-def _questions(
-    data: str,
-    model: str,
-    prompt: Path | None,
-    shots: "Shots",
-    limit: int | None,
-    omit: list[str] | None,
-    param: list[str] | None,
-) -> "Questions":
-    from sense7.judge.asking.parameters import parse_parameters
-    from sense7.judge.asking.prompt import Prompt
-    from sense7.judge.asking.questions import questions_for
-
-    study, named = _opened(data, prompt, shots.kind)
-    template = named or Prompt.bundled()
-    return questions_for(
-        study, template, model, shots=shots, limit=limit, omit=omit or (), param=parse_parameters(param or ())
-    )
-
-
-def by_status(outcome: "Outcome | Imported") -> str:
-    """Say what became of the replies, in the last line before the files."""
-    counts = ", ".join(f"{status} {count:,}" for status, count in sorted(outcome.statuses.items()))
-    return f"{counts}; doubtful readings {outcome.doubtful:,}"
-
-
 def get_consent(reason: str, yes: bool) -> None:
-    """Ask first where there is a reason to.
-
-    Raises
-    ------
-    UserError
-        If the user says no, or there is nobody to ask.
-    """
+    """Ask first where there is a reason to; refuse to go on if the user says no, or there is nobody to ask."""
     if not reason or yes:
         return
     if not sys.stdin.isatty():

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
+from sense7.estimators.order import rounded
+
 FEWEST_INSTANCES = 30
 """Instances of an annotator below which the t test is not used."""
-
-_ROUNDING = 1e-9
 
 
 class Wins(NamedTuple):
@@ -49,10 +49,10 @@ def wins(judge: np.ndarray, annotators: np.ndarray, reference: np.ndarray | None
     of_judge, of_annotator = np.full(annotators.shape, np.nan), np.full(annotators.shape, np.nan)
     for column in range(annotators.shape[1]):
         others = np.delete(annotators, column, axis=1) if reference is None else np.asarray(reference, float)[:, None]
-        far, near = (_distance(rating, others) for rating in (judge, annotators[:, column]))
+        far, near = (rounded(_distance(rating, others)) for rating in (judge, annotators[:, column]))
         known = np.isfinite(far) & np.isfinite(near)
-        of_judge[known, column] = far[known] <= near[known] + _ROUNDING
-        of_annotator[known, column] = near[known] <= far[known] + _ROUNDING
+        of_judge[known, column] = far[known] <= near[known]
+        of_annotator[known, column] = near[known] <= far[known]
     return Wins(of_judge, of_annotator)
 
 
@@ -90,8 +90,8 @@ def alternative_test(found: Wins, epsilon: float = 0.2, weights: np.ndarray | No
     with np.errstate(divide="ignore", invalid="ignore"):
         advantage, mean = weights @ judge / n, weights @ apart / n
         spread = (weights @ apart**2 - n * mean**2) / (n - 1)
-        alike = spread < _ROUNDING
-        t = np.where(alike, np.where(mean < epsilon, -np.inf, np.inf), (mean - epsilon) / np.sqrt(spread / n))
+        alike = rounded(spread) == 0
+        t = np.where(alike, np.where(rounded(mean) < epsilon, -np.inf, np.inf), (mean - epsilon) / np.sqrt(spread / n))
         p = np.where(n < FEWEST_INSTANCES, np.nan, stdtr(n - 1, t))
     several = slice(None) if len(weights) > 1 else 0
     return AlternativeTest(advantage[several], p[several])

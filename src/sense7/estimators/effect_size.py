@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sense7.estimators.order import rounded
+
 
 def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
     """Return the terms of each row whose sums give Cohen's d of two groups; see :func:`cohens_d`.
@@ -68,8 +70,7 @@ def pooled_difference(sums: np.ndarray) -> np.ndarray:
         means = total / n
         groups = (squares - n * means**2).sum(axis=-1)
         freedom = n.sum(axis=-1) - 2
-        # Guards against a variance of zero that rounding made slightly larger.
-        defined = (n > 0).all(axis=-1) & (freedom > 0) & (groups > 1e-9 * np.maximum(squares.sum(axis=-1), 1))
+        defined = (n > 0).all(axis=-1) & (freedom > 0) & (rounded(groups / np.maximum(squares.sum(axis=-1), 1)) > 0)
         return standardized(means[..., 0] - means[..., 1], groups / freedom, defined)
 
 

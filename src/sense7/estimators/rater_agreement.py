@@ -6,6 +6,7 @@ from scipy import stats
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
+from sense7.estimators.order import rounded
 from sense7.taxonomy import LEVELS
 
 LEVELS = len(LEVELS)
@@ -128,7 +129,7 @@ def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) ->
         b = y - (share * y).sum(axis=1, keepdims=True)
         apart = ((share * x).sum(axis=1) - (share * y).sum(axis=1)) ** 2
         expected = (share * a**2).sum(axis=1) + (share * b**2).sum(axis=1) + apart
-        return np.where(expected > 1e-12, 2 * (share * a * b).sum(axis=1) / expected, np.nan)
+        return np.where(rounded(expected) > 0, 2 * (share * a * b).sum(axis=1) / expected, np.nan)
 
 
 def icc_1(y: np.ndarray, groups: pd.Series) -> float:
@@ -165,7 +166,7 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
         within = whole - between
         size = (n - squares_of_n / n) / (groups - 1)
         b, w = between / (groups - 1), within / (n - groups)
-        defined = (groups > 1) & (n > groups) & (whole > 1e-9 * np.maximum(squares, 1))
+        defined = (groups > 1) & (n > groups) & (rounded(whole / np.maximum(squares, 1)) > 0)
         return np.where(defined, (b - w) / (b + (size - 1) * w), np.nan)
 
 
@@ -201,7 +202,7 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     """
     n, k = table.shape
     grand, by_row, by_column = table.mean(), table.mean(axis=1), table.mean(axis=0)
-    varies = np.ptp(table) > 1e-9 * np.abs(table).max()  # more than what floating-point arithmetic leaves
+    varies = np.abs(table).max() > 0 and rounded(np.ptp(table) / np.abs(table).max()) > 0
     rows = k * ((by_row - grand) ** 2).sum() / (n - 1) if varies else np.nan
     columns = n * ((by_column - grand) ** 2).sum() / (k - 1)
     inside = ((table - by_row[:, None]) ** 2).sum() / (n * (k - 1))

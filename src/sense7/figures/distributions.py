@@ -27,8 +27,6 @@ from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
-__all__ = ["caterpillar", "distributions", "heat_map", "level_distribution", "stacked_shares"]
-
 
 def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
     """Shares of the answers to each rating as stacked bars: the levels from very poor to very good, then no level.

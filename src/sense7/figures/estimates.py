@@ -12,8 +12,6 @@ from sense7.figures.style import MARKS, STYLE, Figure, colors_of, drawn, legend_
 from sense7.record import format_number
 from sense7.tables import Sentence
 
-__all__ = ["forest", "intervals", "ranges_in_words", "with_sizes"]
-
 
 def ranges_in_words(table: pd.DataFrame) -> str:
     """Rows of a table of estimates in words."""

@@ -13,8 +13,6 @@ from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 
-__all__ = ["ceiling_curves", "lines_by_turn", "reliability_diagram", "scree"]
-
 
 def lines_by_turn(
     tables: Mapping[str, pd.DataFrame] | pd.DataFrame,
@@ -156,7 +154,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
     ----------
     table : DataFrame
         Table of estimates with one row per predicted level 1..5, as
-        :func:`sense7.judge.scoring.metrics.calibration` returns it; ``n`` counts predictions.
+        :func:`sense7.judge.metrics.calibration` returns it; ``n`` counts predictions.
     name, caption : str
         As for :func:`sense7.figures.intervals`.
 

@@ -12,8 +12,6 @@ from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
-__all__ = ["ratings_by_participant", "score_pairs"]
-
 MOST = 300
 """So many participants are drawn at most, evenly spaced in their order: more could not be distinguished."""
 

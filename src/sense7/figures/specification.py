@@ -22,8 +22,6 @@ from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of
 
-__all__ = ["SpecificationCurve", "specification_curve", "specification_table"]
-
 DEFAULT = "As on the other pages"
 _QUESTIONS = {
     "averaging": "order of averaging",

@@ -36,26 +36,6 @@ from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
 from sense7.terminal import count_of, plain, plain_lines
 
-__all__ = [
-    "COLOURS",
-    "INK",
-    "LEVEL_COLOURS",
-    "MARKS",
-    "STYLE",
-    "Download",
-    "Figure",
-    "colors_of",
-    "csv_text",
-    "drawn",
-    "ink_on",
-    "legend_above",
-    "name_lines",
-    "name_parts",
-    "new_axes",
-    "rounded",
-    "styled",
-]
-
 INK = "#010203"
 """Drawn in this color is what takes the color of the page's text."""
 
@@ -260,9 +240,6 @@ class Figure:
 
     def __repr__(self) -> str:
         return plain_lines(f"Figure: {self.alt}")
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html(), "text/plain": repr(self)}
 
 
 @dataclass(frozen=True, eq=False)

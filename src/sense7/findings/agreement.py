@@ -12,7 +12,7 @@ from scipy.special import ndtri, stdtrit
 from sense7.estimators.alpha import joined, lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
-from sense7.estimators.least_squares import ROUNDING, lmg_from_covariances, within
+from sense7.estimators.least_squares import lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
 from sense7.findings.ground_truth import labels
@@ -210,7 +210,7 @@ def parts_and_shares(
         reason = "the outcome does not vary" if complete.nunique() < 2 else ""
     if conversations is not None:
         values = within(values, pd.Series(np.asarray(conversations)[known][whole]))
-        if not reason and not (np.abs(values) > ROUNDING).any(axis=0).all():
+        if not reason and not (rounded(values) != 0).any(axis=0).all():
             reason = "the outcome or a dimension does not vary within conversations"
     level = "" if conversations is None else "within conversations, "
     described = f"{level}listwise, {count_of(items, 'dimension')}{note}"
@@ -222,7 +222,7 @@ def parts_and_shares(
             covariances = (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / count) / count
             lmg = lmg_from_covariances(covariances)
             total = lmg.sum(axis=-1, keepdims=True)
-            return np.concatenate([lmg, total, np.where(total > ROUNDING, lmg / total, np.nan)], axis=-1)
+            return np.concatenate([lmg, total, np.where(rounded(total) > 0, lmg / total, np.nan)], axis=-1)
 
     estimates = []
     if not reason:

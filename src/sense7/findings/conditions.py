@@ -17,6 +17,7 @@ from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, 
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
 from sense7.estimators.least_squares import coefficient, within
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
+from sense7.estimators.order import rounded
 from sense7.findings.core import Number, need, resampled, share, tabulate
 from sense7.findings.measures import conversation_ratings, turn_rating, turn_ratings
 from sense7.study import Study
@@ -232,24 +233,24 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         highest. There is no share with fewer than five rated participants, as there is no interval.
     """
     frame = compared_conversations(study)
-    names, equal = present_in(study, frame), 1e-9  # means that differ by no more are equal but for rounding
+    names = present_in(study, frame)
     alone, best = np.nan, None
     reason = no_share = NO_CONDITION if not study.conditions else NEVER_RATED if frame.empty else ""
     if not reason and len(names) < 2:
         reason = no_share = ONE_CONDITION
     if not reason:
         values = sums_by_condition(frame, names)
-        means = ratio(values.sum(axis=0))
-        highest = means >= means.max() - equal
+        means = rounded(ratio(values.sum(axis=0)))
+        highest = means >= means.max()
         if highest.sum() > 1:
             reason = no_share = "several conditions have the same highest mean"
     if not reason:
         best, no_share = names[means.argmax()], bootstrap.too_few(frame["participant"])
     if not no_share:
-        drawn = bootstrap.distribution(ratio, values, frame["participant"])
+        drawn = rounded(bootstrap.distribution(ratio, values, frame["participant"]))
         # A condition that a resample does not hold is not the highest in it.
         others = np.where(np.isnan(drawn), -np.inf, drawn)[:, ~highest]
-        alone = (drawn[:, highest] > others + equal).all(axis=1).mean()
+        alone = (drawn[:, highest] > others).all(axis=1).mean()
     kind = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
     method = f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants"
     named = {"estimate": best, "n": len(frame), "unit": "condition", "method": kind, "reason": reason}
@@ -267,19 +268,7 @@ MODEL = "mixed model: participant, participant by condition, conversation; REML"
 
 
 class Contrasts(NamedTuple):
-    """All pairs of conditions by the mixed model.
-
-    Attributes
-    ----------
-    differences, p : DataFrame
-        Tables of estimates, one row per pair: the difference in points, and its p value by Holm.
-    overall : DataFrame
-        Whether the conditions differ at all: the p value of the ``F test``.
-    pairs : DataFrame
-        Difference, standard error, degrees of freedom, p, and p by Holm of each pair; empty if there is no model.
-    reason : str
-        Why there is none; "" if there is one.
-    """
+    """All pairs of conditions by the mixed model."""
 
     differences: pd.DataFrame
     p: pd.DataFrame
@@ -326,7 +315,7 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
     reason = no_pairs(study) or ("" if n else NEVER_RATED)
     if not reason and len(present) < 2:
         reason = "only one condition has rated conversations"
-    if not reason and np.ptp(frame["y"]) < 1e-9:
+    if not reason and rounded(np.ptp(frame["y"])) == 0:
         reason = "the ratings do not vary"
     if not reason:
         design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
@@ -501,18 +490,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 
 class DimensionByCondition(NamedTuple):
-    """The test of dimension by condition.
-
-    Attributes
-    ----------
-    test : DataFrame
-        Table of estimates: ``interaction`` (p value that no dimension deviates in any condition) and
-        ``largest deviation`` (points, of the dimension and condition that ``where`` names).
-    where : dict
-        Dimension and condition of the largest deviation: a value for a record, whose estimate is their names.
-    deviations : DataFrame
-        Table of estimates with a row for each dimension and condition: the interaction, in points.
-    """
+    """The test of dimension by condition."""
 
     test: pd.DataFrame
     where: dict
@@ -571,7 +549,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         known = drawn[np.isfinite(drawn).all(axis=(1, 2))]
         errors = known.std(axis=0) if len(known) > 1 else np.zeros_like(estimates)
         reason = bootstrap.too_few(who).replace("no interval", "no test")
-        if not reason and not (errors > 1e-9).all():
+        if not reason and not (rounded(errors) > 0).all():
             reason = "no test: a deviation is the same in every resample"
         if not reason and len(known) < (1 - MOST_UNDEFINED) * len(drawn):
             reason = "no test: too many resamples lack a condition"
@@ -583,7 +561,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
             interaction = estimate_row(p, **tested)
     table = estimate_table(rows, "dimension, condition")
     if rows:
-        where = str(table["estimate"].abs().idxmax())
+        where = str(rounded(table["estimate"].abs()).idxmax())
         largest = table.loc[where].to_dict()
         largest["method"] += "; the largest of all"
     keys = {"interaction": "condition_by_dimension_p", "largest deviation": "condition_by_dimension_largest"}
@@ -655,13 +633,16 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
         estimates, undefined = differences(moments.sum(axis=0)), "some of the ratings are the same, or sums of others"
         row["reason"] = f"no factor model can be fitted: {undefined}"
         if np.isfinite(estimates).all():
-            largest, own = int(np.abs(estimates).argmax()), replace(bootstrap, draws=min(bootstrap.draws, 1_000))
+            largest, own = (
+                int(rounded(np.abs(estimates)).argmax()),
+                replace(bootstrap, draws=min(bootstrap.draws, 1_000)),
+            )
             method += f"; {used.columns[largest]}, prompted condition minus the others, the largest in size"
             draws = own.distribution(differences, moments, pd.Series(everyone))
             fitted = draws[np.isfinite(draws).all(axis=1)]
             errors = fitted.std(axis=0) if len(fitted) else np.zeros(len(estimates))
             reason, reach = own.too_few(people.to_series()), np.nan
-            if not reason and (len(fitted) < (1 - MOST_UNDEFINED) * len(draws) or not (errors > 1e-9).all()):
+            if not reason and (len(fitted) < (1 - MOST_UNDEFINED) * len(draws) or not (rounded(errors) > 0).all()):
                 reason = "no interval: the factor model can't be fitted in too many of the resamples"
             if not reason:
                 c = np.quantile((np.abs(fitted - estimates) / errors).max(axis=1), own.confidence)

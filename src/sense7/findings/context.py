@@ -15,7 +15,7 @@ from scipy import stats
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
-from sense7.estimators.order import in_order_of_appearance
+from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, need, resampled, share, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES
@@ -287,7 +287,7 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     bootstrap's seed. One row for both scales from 0 to 1, and one for percent ranks.
     """
     frame = expected_and_experienced(study)
-    ranks = [(stats.rankdata(frame[name]) - 0.5) / max(len(frame), 1) for name in ("experienced", "expected")]
+    ranks = [(stats.rankdata(rounded(frame[name])) - 0.5) / max(len(frame), 1) for name in ("experienced", "expected")]
     keys = {SCALE: "expected_experienced_p_scale", RANKS: "expected_experienced_p_ranks"}
     rows = {}
     for way, y in ((SCALE, frame["gap"]), (RANKS, ranks[0] - ranks[1])):
@@ -309,7 +309,7 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
     if not reason and frame.groupby("participant")["topic"].nunique().max() < 2:
         reason = "no participant has conversations on two topics"
     y = within(frame[["y"]].to_numpy(dtype=float), frame["participant"])[:, 0]
-    if not reason and (y**2).sum() < NEGLIGIBLE:
+    if not reason and rounded((y**2).sum()) == 0:
         reason = "no participant's conversations differ"
     if reason:
         return estimate_row(n=len(frame), unit="p value", method=method, reason=reason)
@@ -326,5 +326,5 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
     as_large = 0
     for piece in pieces(draws, len(y), 500):
         order = participants + generator.random((piece.stop - piece.start, len(y)))
-        as_large += int((between(y[np.argsort(order, axis=1)]) >= observed * (1 - 1e-12)).sum())
+        as_large += int((rounded(between(y[np.argsort(order, axis=1)])) >= rounded(observed)).sum())
     return estimate_row((1 + as_large) / (1 + draws), n=len(frame), unit="p value", method=method)

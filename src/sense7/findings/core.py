@@ -5,8 +5,8 @@ numbers: the estimate, then its value in every resample of participants. The dif
 bootstrap is thus paired, and written as a minus sign.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -66,6 +66,22 @@ def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstr
     numbers = list(numbers)
     keys = {number.label: number.key for number in numbers} if any(number.key for number in numbers) else None
     return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
+
+
+def keyed_rows(found: object) -> Iterator[dict]:
+    """Every row that is recorded under a key, in what a finding returns: tables, rows, or several of these."""
+    if isinstance(found, pd.DataFrame):
+        rows = found.to_dict("records") if {"key", "estimate"} <= set(found) else []
+        yield from (row for row in rows if row["key"])
+    elif isinstance(found, Mapping):
+        if {"key", "estimate"} <= set(found):
+            yield dict(found)
+        else:
+            yield from (row for part in found.values() for row in keyed_rows(part))
+    elif is_dataclass(found):
+        yield from (row for field in fields(found) for row in keyed_rows(getattr(found, field.name)))
+    elif isinstance(found, list | tuple):
+        yield from (row for part in found for row in keyed_rows(part))
 
 
 def resampled(bootstrap: ParticipantBootstrap, statistic: Callable, values, participants) -> np.ndarray:

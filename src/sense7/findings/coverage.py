@@ -38,22 +38,9 @@ def wilson_row(count: int, n: int, *, unit: str, method: str, confidence: float 
 
     .. math:: \frac{\hat p + z^2 / 2n \pm z \sqrt{\hat p (1 - \hat p) / n + z^2 / 4n^2}}{1 + z^2 / n}
 
-    Parameters
-    ----------
-    count, n : int
-        Trials that count, and trials.
-    unit, method : str
-        As for an estimate.
-    confidence : float
-        Of the interval.
-
     References
     ----------
     Wilson, E. B. (1927). Journal of the American Statistical Association 22, 209-212.
-
-    Notes
-    -----
-    scipy's ``binomtest`` computes it.
 
     Examples
     --------

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.order import in_order_of_appearance
+from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -99,17 +98,7 @@ NO_RETRIES = "no cell of the column Retry is filled in this data set"
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A quantity measured of every message, turn or conversation.
-
-    Attributes
-    ----------
-    key, name, unit, units : str
-        Key of its median; what is measured; its unit; what is counted by n.
-    frame : DataFrame
-        participant, condition (``(no condition)`` if there is none), value; no NaN.
-    reason : str
-        Why there is no value; "" if there is one.
-    """
+    """A quantity measured of every message, turn or conversation."""
 
     key: str
     name: str
@@ -121,19 +110,7 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class Characteristics:
-    """The columns of the participants' sheet.
-
-    Attributes
-    ----------
-    numbers : DataFrame
-        One row per column of numbers: n, lowest, lower quartile, median, upper quartile, highest.
-    groups : DataFrame
-        One row per answer of a column of few answers: participants, share of answers (%).
-    others : DataFrame
-        One row per column of many texts or of what may name people: n, different answers. Not the answers.
-    reason : str
-        Why there are none; "" if there are.
-    """
+    """The columns of the participants' sheet."""
 
     numbers: pd.DataFrame
     groups: pd.DataFrame
@@ -298,8 +275,7 @@ def _of_messages(study: Study) -> pd.DataFrame:
 
 
 def _quantity(name: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
-    # Differences of decimal fractions are rounded, so that equal ones are equal.
-    values = frame[["participant", "condition"]].assign(value=value.astype(float).round(6))
+    values = frame[["participant", "condition"]].assign(value=rounded(value.astype(float)))
     values = values[values["value"].notna()].reset_index(drop=True)
     return Quantity(*_QUANTITIES[name], values, reason if values.empty else "")
 
@@ -375,20 +351,6 @@ def answers(study: Study) -> list[Quantity]:
 def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap) -> np.ndarray:
     """Return the median in every bootstrap resample, exactly that of the rows copied out.
 
-    Parameters
-    ----------
-    values : array, shape (rows,)
-        No NaN.
-    participants : Series
-        Participant of each row.
-    bootstrap : ParticipantBootstrap
-        The draws.
-
-    Returns
-    -------
-    array, shape (draws,)
-        NaN where a draw takes no row.
-
     Examples
     --------
     >>> bootstrap = ParticipantBootstrap(["a", "b"], draws=100, seed=1)
@@ -444,12 +406,6 @@ def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
 
 def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     """Return the median and quartiles of a quantity in each condition and in all.
-
-    Returns
-    -------
-    DataFrame
-        One row per condition, then ``(all)``: n, lower quartile, median, upper quartile (linear interpolation);
-        empty if there is no value.
 
     Examples
     --------
@@ -650,6 +606,3 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
-
-
-check_arguments(globals())

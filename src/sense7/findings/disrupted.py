@@ -14,7 +14,7 @@ from scipy.special import gammaln
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
-from sense7.estimators.order import in_order_of_appearance
+from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, need, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
@@ -326,7 +326,7 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
 
     def correlation(weights: tuple[int, int]):
         need(len(talks), "no conversation has two rated turns after each other")
-        need(square.sum() > 1e-9, "the turns of each conversation are rated alike")
+        need(rounded(square.sum()) > 0, "the turns of each conversation are rated alike")
         return resampled(bootstrap, lambda s: s[..., :2] @ np.array(weights) / s[..., 2], values, talks["participant"])
 
     numbers = []
@@ -460,7 +460,7 @@ def expectation_conversations(study: Study, low_below: float = LOW_BELOW) -> pd.
         outcome=conversations[OUTCOMES["empathy"]].mean(axis=1),
     )
     frame = frame.dropna(subset=["mean", "desired", "outcome"])
-    low, high = frame["mean"] < low_below, frame["desired"] == HIGH
+    low, high = rounded(frame["mean"]) < low_below, frame["desired"] == HIGH
     return frame.assign(low=low, high=high, unmet=low & high)
 
 

@@ -104,13 +104,6 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
       one of its three questions is about empathy, the others about fluency and relevance.
     - ``judge``: observers' agreement minus that of a model (Gemini 2.5 Pro, which the ratings' authors call the LLM)
       with the person, see :mod:`sense7.findings.whose_empathy`.
-
-    Parameters
-    ----------
-    study : Study
-        As :func:`ieval` gives it.
-    bootstrap : ParticipantBootstrap
-        Resamples of its people; draws, seed and confidence serve the corpora as well.
     """
     ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
     pairs, shares = correlations(ratings, bootstrap), variance_shares(study, bootstrap)
@@ -364,18 +357,7 @@ DATA_SETS |= {name: CORPORA[name] for name in ("epitome", "lend_an_ear", "empath
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule by which an interval becomes a verdict.
-
-    Attributes
-    ----------
-    line : float
-        Of the claim: an interval wholly beyond it is "seen here too".
-    contrary : float or None
-        An interval wholly below it is "the opposite"; not above ``line``. None for a claim without a direction:
-        then the claim is seen on either side of the line, and has no opposite.
-    reason : str
-        Whether it is the claim's own rule, and if not, why the released data do not allow that one.
-    """
+    """Rule by which an interval becomes a verdict."""
 
     line: float
     contrary: float | None
@@ -391,17 +373,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of SENSE-7 and where else it can be looked for.
-
-    Attributes
-    ----------
-    name, title, claim : str
-        Short name; what a reader sees; id of the published claim in ``data/claims.yml``.
-    asked : mapping
-        Data set -> key of its recorded value, what it measures in few words, and the rule.
-    reasons : mapping
-        Data set -> why it cannot answer; ``""`` holds the reason of all others.
-    """
+    """A finding of SENSE-7 and where else it can be looked for."""
 
     name: str
     title: str

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
@@ -156,14 +155,7 @@ def rated_examples(study: Study) -> pd.DataFrame:
 
 
 def turns_with_texts(study: Study) -> pd.DataFrame:
-    """Return the assistant turns that have a text and a user's text before them.
-
-    Returns
-    -------
-    DataFrame
-        The rows of ``study.turns`` in file order, with ``assistant`` (the turn's text) and ``user`` (the user's message
-        nearest before it). Turns whose text, or whose user's message, is blank are left out.
-    """
+    """Return the assistant turns that have a text and a user's text before them."""
     messages = study.messages[["conversation", "position", "role", "content"]]
     messages = in_order_of_appearance(messages, "conversation", "position")
     user = messages["content"].where(messages["role"] == "user")
@@ -251,6 +243,3 @@ def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
         key="dimensions_with_examples",
     )
     return estimate_table({"both": row}, "examples")
-
-
-check_arguments(globals())

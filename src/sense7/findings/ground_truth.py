@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.order import rounded
 from sense7.findings.core import Number, need, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
@@ -91,10 +92,6 @@ def labels(values) -> np.ndarray:
 def label_counts(values) -> np.ndarray:
     """Number of values with each label 1..5 (see :func:`labels`); missing values are not counted.
 
-    Returns
-    -------
-    array of int, shape (5,)
-
     Examples
     --------
     >>> label_counts([4.2, 3.5, 2.5, float("nan")]).tolist()
@@ -159,7 +156,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     }
     frame = pd.DataFrame({name: values.reindex(conversations.index) for name, values in scores.items()}).round(12)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()[:, None]
-    return frame.mask((frame - truth).abs() <= 1e-9, np.broadcast_to(truth, frame.shape))
+    return frame.mask(rounded((frame - truth).abs()) == 0, np.broadcast_to(truth, frame.shape))
 
 
 def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:

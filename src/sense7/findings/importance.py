@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.order import rounded
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -41,8 +41,9 @@ _SHARES = """
 """Keys of :func:`importance_shares`, in the order of the dimensions."""
 
 _DECIMALS = 3  # a share that was published to a tenth of a percent
-_ROUNDING = 1e-12  # of floating point, when a share is exactly halfway between two rounded ones
 _NORMAL = 1.96
+
+_NAMES = {normalise_name(name): one.name for one in DIMENSIONS for name in (one.name, one.title)}
 
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
 NO_SHEET = "the workbook has no participants' sheet"
@@ -56,13 +57,7 @@ def named_dimension(text: object) -> str | None:
     >>> named_dimension("Response Appropriateness"), named_dimension("all of them")
     ('Response', None)
     """
-    name = normalise_name(text) if isinstance(text, str) else ""
-    named = [
-        dimension.name
-        for dimension in DIMENSIONS
-        if name in {normalise_name(dimension.name), normalise_name(dimension.title)}
-    ]
-    return named[0] if named else None
+    return _NAMES.get(normalise_name(text)) if isinstance(text, str) else None
 
 
 def choice_column(participants: pd.DataFrame | None) -> str | None:
@@ -83,11 +78,6 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
 
 def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of participants that name each dimension as the most important.
-
-    Parameters
-    ----------
-    bootstrap : ParticipantBootstrap
-        Draws and confidence; participants who chose are resampled.
 
     Returns
     -------
@@ -137,20 +127,6 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
 
     so that halves may be rounded up or down.
 
-    Parameters
-    ----------
-    shares : mapping
-        Name -> published share, from 0 to 1.
-    total : int
-        Number of people, at least 1.
-    decimals : int
-        Decimals of the share as it was published: 3 for a tenth of a percent.
-
-    Returns
-    -------
-    DataFrame
-        One row per share: published, count (k), share (k / n), possible.
-
     Examples
     --------
     >>> rounded_counts({"Cognitive": 0.281}, 109)[["count", "possible"]].values.tolist()
@@ -169,7 +145,7 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
 def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
     """Nearest counts out of a total, and whether their shares round to the published ones."""
     counts = np.round(published * total)
-    return counts, np.abs(counts / total - published) <= 0.5 * 10.0**-decimals + _ROUNDING
+    return counts, rounded(np.abs(counts / total - published)) <= 0.5 * 10.0**-decimals
 
 
 def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
@@ -300,15 +276,6 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
 
     half a unit of the last published digit, plus 1.96 standard errors of a part of m people drawn from the n.
 
-    Parameters
-    ----------
-    share : float
-        The group's share as published, from 0 to 1.
-    part, total : int
-        People in the part and in the group.
-    decimals : int
-        Decimals of the share as it was published.
-
     Examples
     --------
     >>> round(tolerance_of_a_part(0.281, 109, 192), 4), tolerance_of_a_part(0.281, 192, 192)
@@ -316,6 +283,3 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
     """
     error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
     return 0.5 * 10.0**-decimals + _NORMAL * error
-
-
-check_arguments(globals())

@@ -12,6 +12,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_pa
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
+from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
@@ -90,7 +91,7 @@ def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
         return "there is one participant only", None
     if per_person.max() < 2:
         return ONE_EACH, None
-    if np.ptp(frame["y"]) < 1e-9:
+    if rounded(np.ptp(frame["y"])) == 0:
         return "the ratings do not vary", None
     names = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
@@ -158,16 +159,7 @@ def intervals(names: dict[str, tuple[str, str]], values: np.ndarray, own: Partic
 
 @dataclass(frozen=True, eq=False)
 class VarianceParts:
-    """Parts of the variance of conversations' ground truth, tables of estimates with one row per part.
-
-    Attributes
-    ----------
-    variances, shares : DataFrame
-        In squared levels, and as shares of their sum; conditions are fixed and not among them.
-    on_one_base : DataFrame
-        Shares of the whole variance: participant, condition (see :func:`variance_of_effects`), participant by
-        condition, conversation, turn, and noise within a turn.
-    """
+    """Parts of the variance of conversations' ground truth, tables of estimates with one row per part."""
 
     variances: pd.DataFrame
     shares: pd.DataFrame
@@ -298,16 +290,7 @@ def within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
 
 @dataclass(frozen=True, eq=False)
 class VarianceShares:
-    """Shares of the variance of all conversations' ratings, tables of estimates.
-
-    Attributes
-    ----------
-    shares : DataFrame
-        Participant, condition, participant by condition, context and the rest, which add up to one; then the topic, the
-        importance and the desired empathy, each alone, which need not add up to the context.
-    comparison : DataFrame
-        Participant; condition and topic together; and the first minus the second.
-    """
+    """Shares of the variance of all conversations' ratings, tables of estimates."""
 
     shares: pd.DataFrame
     comparison: pd.DataFrame
@@ -545,19 +528,7 @@ NONCENTRAL = "interval from the noncentral F distribution, participants independ
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Every characteristic against participants' mean ratings.
-
-    Attributes
-    ----------
-    estimates : DataFrame
-        A table of estimates, one row per characteristic: Spearman's rho of numbers, omega squared of groups.
-    tests : DataFrame
-        p (by permutation), q (Benjamini and Hochberg), and whether q is at most 0.05.
-    left_out : DataFrame
-        Columns that were not examined, with the reason.
-    summary : DataFrame
-        A table of estimates: how many were examined, how many are related.
-    """
+    """Every characteristic against participants' mean ratings."""
 
     estimates: pd.DataFrame
     tests: pd.DataFrame
@@ -630,7 +601,7 @@ def analysis_of_variance(sums: np.ndarray) -> tuple[np.ndarray, ...]:
     between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
     whole = squares.sum(axis=-1) - grand
     groups = (n > 0).sum(axis=-1)
-    varies = whole > 1e-9 * np.maximum(squares.sum(axis=-1), 1)
+    varies = rounded(whole / np.maximum(squares.sum(axis=-1), 1)) > 0
     between = np.where(varies, between, np.nan)
     return between, np.maximum(whole - between, 0), groups - 1, n.sum(axis=-1) - groups
 
@@ -704,7 +675,7 @@ def relations_of(
     known = tests["p"].notna()
     if known.any():
         tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
-    tests["related"] = tests["q"] <= FALSE_DISCOVERY_RATE
+    tests["related"] = rounded(tests["q"]) <= FALSE_DISCOVERY_RATE
     reason = NO_SHEET if sheet is None else NO_COLUMN
     reason = "" if known.any() else reason if tests.empty else "no characteristic can be tested"
     method = f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}"
@@ -725,7 +696,7 @@ def relations_of(
 
 def number_relation(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
     """Spearman's correlation as a row of estimates, and its p value."""
-    x, y_values, n = values.to_numpy(dtype=float), y.to_numpy(), len(values)
+    x, y_values, n = values.to_numpy(dtype=float), rounded(y.to_numpy()), len(values)
     common = {"n": n, "unit": "Spearman's rho", "method": "Spearman's rank correlation with participants' mean ratings"}
     if np.ptp(y_values) == 0:
         return estimate_row(**common, reason="the ratings do not vary"), np.nan
@@ -755,7 +726,7 @@ def group_relation(values: pd.Series, y: pd.Series, bootstrap, permutations, gen
         strength = lambda order: ((centered[order] @ by_size) ** 2).sum(axis=1) / whole  # noqa: E731
         p = share_as_strong(strength, between / whole, n, permutations, generator)
     estimate = Estimate(float(omega_squared(sums)), reason="no interval: the groups tell the means exactly")
-    if within_them > 1e-9 * between:
+    if rounded(within_them / max(between, 1e-12)) > 0:
         low, high = noncentral_limits(f, int(above), int(below), n, bootstrap.confidence)
         estimate = Estimate(estimate.estimate, min(low, estimate.estimate), high)
     return bootstrap.row(estimate, **common, how=f"{bootstrap.confidence:.0%} {NONCENTRAL}"), p
@@ -766,7 +737,7 @@ def share_as_strong(strength, observed: float, n: int, permutations: int, genera
     as_strong = 0
     for piece in pieces(permutations, n, 2000):
         order = np.argsort(generator.random((piece.stop - piece.start, n)), axis=1)
-        as_strong += int((strength(order) >= observed - 1e-12).sum())
+        as_strong += int((rounded(strength(order)) >= rounded(observed)).sum())
     return (as_strong + 1) / (permutations + 1)
 
 
@@ -818,7 +789,7 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         if len(y) - design.shape[1] < 20:
             coefficients = count_of(design.shape[1], "coefficient")
             reason = f"{count_of(len(y), 'participant')} answered all, too few for {coefficients}"
-        elif np.ptp(y) < 1e-9:
+        elif rounded(np.ptp(y)) == 0:
             reason = "the ratings do not vary"
     keys = {
         "explained, adjusted": "characteristics_explained",

@@ -46,15 +46,7 @@ def nested_turn_ratings(study: Study) -> pd.DataFrame:
 
 
 def conversation_ratings(study: Study) -> pd.DataFrame:
-    """Return one row per conversation: participant, condition, topic, and the means of its ratings.
-
-    Returns
-    -------
-    DataFrame
-        Indexed by conversation: participant, condition, topic (None if blank), ``ground_truth``
-        (1..5; mean over the rated dimensions of each turn, then over turns), and ``overall`` and
-        each dimension (1..5; mean over the turns in which it is rated, NaN if none).
-    """
+    """Return one row per conversation: participant, condition, topic, and the means of its ratings."""
     frame = study.conversations.set_index("conversation")[["participant", "condition", "topic"]]
     means = study.turns.groupby("conversation")[list(RATING_NAMES)].mean().reindex(frame.index)
     truth = ground_truth(study.turns, study.conversations["conversation"])
@@ -77,17 +69,6 @@ OUTCOMES = {
 def is_poor(values) -> np.ndarray:
     """Return whether the level of each rating is at most ``POOR``.
 
-    Parameters
-    ----------
-    values : array or Series
-        Ratings from 1 to 5. The level of one that is no whole number, such as a mean or a rating that was given on
-        another scale, is its :func:`sense7.findings.ground_truth.labels`: the nearest, halves to the even one.
-
-    Returns
-    -------
-    array of bool, or Series of bool with the index of a Series
-        False where there is no rating.
-
     Examples
     --------
     >>> is_poor([1.0, 2.0, 2.5, 2.51, 3.0, np.nan]).tolist()
@@ -103,15 +84,7 @@ def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:
 
 
 def turn_levels(study: Study) -> tuple[pd.DataFrame, str]:
-    """Return the level of each turn: its overall rating or, if that was never given, the mean of its dimensions.
-
-    Returns
-    -------
-    levels : DataFrame
-        conversation, participant, turn (1, 2, ..), level (1..5): rated turns only, in file order.
-    name : str
-        What the level is, in words.
-    """
+    """Return the level of each turn: its overall rating or, if that was never given, the mean of its dimensions."""
     turns = study.turns
     if turns["overall"].notna().any():
         level, name = turns["overall"], "overall rating"

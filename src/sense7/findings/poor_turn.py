@@ -182,14 +182,14 @@ def _paired_difference(sums: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         means = total / n
         variance = ((squares - n * means**2) / (n - 1)).mean(axis=-1)
-        return standardized(means[..., 0] - means[..., 1], variance, variance > 1e-12)
+        return standardized(means[..., 0] - means[..., 1], variance, rounded(variance) > 0)
 
 
 def _difference_of_model(sums: np.ndarray) -> np.ndarray:
     fit = fit_random_intercept(sums)
     total = fit.participant_variance + fit.residual_variance
     with np.errstate(invalid="ignore"):
-        return standardized(-fit.coefficients[..., 1], total, total > 1e-12)
+        return standardized(-fit.coefficients[..., 1], total, rounded(total) > 0)
 
 
 def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: float) -> pd.DataFrame:
@@ -429,7 +429,7 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
         a, c = held_out[..., :-1, :-1], held_out[..., :-1, -1]
         error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(axis=-1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares.append(np.where(null > 1e-9, 1 - error / null, np.nan))
+            shares.append(np.where(rounded(null) > 0, 1 - error / null, np.nan))
     mean, peak_and_end, every = shares
     return np.stack([mean, peak_and_end, every - mean], axis=-1)
 

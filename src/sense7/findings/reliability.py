@@ -229,7 +229,7 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     own = pd.Series(straight, index=enough.index, dtype=float).groupby(level=0).mean()
     most = own.index[rounded(own) > rounded(own.quantile(0.75))]
     alpha = alpha_row(turns[~turns.index.isin(most)], bootstrap)
-    alpha["method"] += f"; without {len(most)} of {turns.index.nunique()} participants"
+    alpha["method"] += f"; without {len(most)} of {count_of(turns.index.nunique(), 'participant')}"
 
     def number(label: str, key: str, unit: str, counted: np.ndarray, among: np.ndarray) -> Number:
         def statistic() -> np.ndarray:

@@ -20,6 +20,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d, group_moments
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
+from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_row
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
@@ -68,21 +69,7 @@ NEVER_INCOMPLETE = "an overall rating is one rating and never incomplete, so tha
 
 @dataclass(frozen=True)
 class Headline:
-    """A number whose dependence on choices is shown.
-
-    Attributes
-    ----------
-    title, unit : str
-        Its name, and the unit of the estimates.
-    reference : float or None
-        The value above which an interval has to lie to show what the headline says; None where a figure is published.
-    claim : str
-        Id of the published claim whose figure the intervals may hold; "" if only words are published.
-    choices : dict
-        Choice -> its options, the first being that of the other pages.
-    left_out : str
-        Why some combinations of the choices are left out; "" if none is.
-    """
+    """A number whose dependence on choices is shown."""
 
     title: str
     unit: str
@@ -185,7 +172,7 @@ HEADLINES = {
     ),
 }
 """The headlines: key -> headline. That of the judge is computed where judges are known:
-:func:`sense7.judge.scoring.judge_specifications.judge_multiverse`."""
+:func:`sense7.judge.judges.judge_multiverse`."""
 
 
 def specifications(headline: str) -> pd.DataFrame:
@@ -260,9 +247,9 @@ def agreement(table: pd.DataFrame, headline: str, published: float | None = None
     """
     known = table[table["estimate"].notna() & table["low"].notna()]
     if not HEADLINES[headline].claim:
-        return known["low"] > HEADLINES[headline].reference
+        return rounded(known["low"]) > HEADLINES[headline].reference
     value = np.nan if published is None else published
-    return (known["low"] <= value) & (value <= known["high"])
+    return (rounded(known["low"]) <= value) & (value <= rounded(known["high"]))
 
 
 def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
@@ -455,7 +442,7 @@ def poor_turn_d(study: Study) -> Compute:
         means = row_means(seven, choice["missing"])
         known, poor = {
             POOR_TURNS[0]: (turns["overall"].notna().to_numpy(), is_poor(turns["overall"].to_numpy(dtype=float))),
-            POOR_TURNS[1]: (np.isfinite(means), means <= POOR + 0.5),
+            POOR_TURNS[1]: (np.isfinite(means), rounded(means) <= POOR + 0.5),
             POOR_TURNS[2]: (np.isfinite(means), is_poor(seven).any(axis=1)),
         }[choice["poor turn"]]
         by_conversation = pd.Series(poor[known]).groupby(turns.loc[known, "conversation"].to_numpy()).any()
@@ -582,8 +569,8 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     none = "there are no two conditions to compare"
     row = estimate_row(n=0, unit="points", method="difference of means over conversations", reason=none)
     if len(means) > 1:
-        best = means.idxmax()
-        worst = means.drop(best).idxmin()
+        best = rounded(means).idxmax()
+        worst = rounded(means).drop(best).idxmin()
         for first, second, sign in ((best, worst, 1), (worst, best, -1)):
             if f"{first} minus {second}" in table.index:
                 row = table.loc[f"{first} minus {second}"].to_dict()

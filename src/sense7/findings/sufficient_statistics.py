@@ -36,21 +36,7 @@ _DRAWS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class PartSums:
-    """Sums of a part's participants for each statistic.
-
-    Attributes
-    ----------
-    participants : list of str
-        In order; the first axis of every array.
-    sums : dict of array, (participants, ...)
-        By name of the sums. Those of conditions are called ``condition NAME``: conversations, sum and sum of
-        squares of their ground truth.
-    complete : dict of tuple
-        ``turn`` and ``post`` -> the dimensions that are rated in the part at all, and the moments of the units that
-        rate all of these.
-    pairs : dict of DataFrame
-        Key of a Spearman correlation -> participant, both values, and how many conversations have them.
-    """
+    """Sums of a part's participants for each statistic."""
 
     participants: list[str]
     sums: dict[str, np.ndarray] = field(repr=False)
@@ -59,20 +45,7 @@ class PartSums:
 
 
 def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
-    """Return the sums of a part's turns and conversations by participant.
-
-    Parameters
-    ----------
-    study : Study
-        The part.
-    scores : Series, optional
-        A judge's score of each conversation, by its id, for the accuracy.
-
-    Returns
-    -------
-    PartSums
-        Its size depends on the number of participants, not of turns.
-    """
+    """Return the sums of a part's turns and conversations by participant."""
     names = pd.Index(study.conversations["participant"].unique())
 
     def summed(values: np.ndarray, participants) -> np.ndarray:
@@ -140,30 +113,7 @@ class _OfSums(NamedTuple):
 
 
 def estimates_of_parts(parts: Sequence[PartSums], *, apply: Callable = map, **options) -> pd.DataFrame:
-    """Return estimates and intervals of a data set from the sums of its parts.
-
-    Parameters
-    ----------
-    parts : sequence of PartSums
-        Of all parts, in the order of their participants in the data, which decides the resamples.
-    apply : callable
-        Applies a function to each of several items, as ``map`` does, here or elsewhere: to some of the draws each.
-    **options
-        Of :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`: draws, seed, confidence.
-
-    Returns
-    -------
-    DataFrame
-        One row per statistic, under the key by which the book records it: alpha, applicability and mean of each rating,
-        agreement with the overall rating, d of a poor turn, mean of each condition and difference of each two,
-        Spearman correlation of empathy with the experience, accuracy of the scores. Equal to those of the data in one
-        piece up to the last digits, which depend on the order of summation.
-
-    Raises
-    ------
-    UserError
-        If a participant is in several parts.
-    """
+    """Return estimates and intervals of a data set from the sums of its parts."""
     names = [name for part in parts for name in part.participants]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

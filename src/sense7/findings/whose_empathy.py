@@ -35,6 +35,7 @@ import pandas as pd
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import estimate_table
+from sense7.estimators.order import rounded
 from sense7.findings.core import Number, Resamples, tabulate
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
 
@@ -54,15 +55,7 @@ RHO, DIFFERENCE, MEANS = "Spearman's rho", "difference of Spearman's rho", "scor
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Conversations rated by the person who was answered and by observers.
-
-    Attributes
-    ----------
-    items : DataFrame
-        One row per conversation; columns (rater, question), ratings from 1 to 7 without a gap.
-    answers : DataFrame
-        Who answered (``response``) under which ``label``: ``ai`` or ``human``.
-    """
+    """Conversations rated by the person who was answered and by observers."""
 
     items: pd.DataFrame
     answers: pd.DataFrame
@@ -132,7 +125,7 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
         corrected = experts / np.sqrt(np.where((of_person > 0) & (of_experts > 0), of_person * of_experts, np.nan))
         deviations = [r.deviation(s[name]) for name in (PERSON, "experts")]
         quartiles = [r.quantile(s[name], 0.75) - r.quantile(s[name], 0.25) for name in (PERSON, "experts")]
-        ratios = [np.where(a > 1e-9, b / a, np.nan) for a, b in (deviations, quartiles)]
+        ratios = [np.where(rounded(a) > 0, b / a, np.nan) for a, b in (deviations, quartiles)]
     u = np.maximum(*ratios)
     wider = u * experts / np.sqrt(1 - experts**2 + (u * experts) ** 2)
 
@@ -263,7 +256,7 @@ def verdict(low: float, high: float) -> str:
     >>> verdict(0.2, 0.9), verdict(-0.1, 0.9), verdict(float("nan"), float("nan"))
     ('seen in these data', 'not settled by these data', 'not settled by these data')
     """
-    return SEEN if low > 0 else OPPOSITE if high < 0 else NOT_SETTLED
+    return SEEN if rounded(low) > 0 else OPPOSITE if rounded(high) < 0 else NOT_SETTLED
 
 
 def main_groups(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -1,8 +1,4 @@
-"""Ratings that a judge gives beside the authors' one score: of single turns, and of the seven dimensions.
-
-A reply is a JSON object with a level from 1 to 5 for each rating that was asked for. A dimension may also be *not
-applicable*, as people may say of it; the overall rating may not.
-"""
+"""Ratings that a judge gives beside the authors' one score: of single turns, and of the seven dimensions."""
 
 import json
 import re
@@ -11,13 +7,16 @@ import pandas as pd
 
 from sense7.arguments import check_arguments
 from sense7.errors import UserError
-from sense7.judge.reply import Reply
-from sense7.judge.thinking import without_thinking
+from sense7.judge.reply import Reply, without_thinking
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.xlsx import Sheet
 
-__all__ = ["NOT_APPLICABLE", "ratings_of", "require_unit"]
+__all__ = [
+    "NOT_APPLICABLE",
+    "ratings_of",
+    "require_unit",
+]
 
 UNITS = ("conversation", "turn")
 RATINGS = (*RATING_NAMES, "all")
@@ -104,7 +103,7 @@ def _unfit(said: dict, names: tuple[str, ...]) -> str:
     return f"{unasked[0][:60]!r} was not asked for" if unasked else ""
 
 
-def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> tuple[Reply, dict]:
+def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
     """Return the reply to a request for ratings, given how it is read as a score, and its levels."""
     levels, reason, reasoning = read_levels(text, names)
     score, status = None, reply.status
@@ -119,7 +118,7 @@ def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> tupl
         status = "truncated" if status == "truncated" else "parse_failure"
         reason = reply.reason if not (text or "").strip() and status == "parse_failure" else reason
     score = None if score is None else float(score)
-    return Reply(reply.text, score, float("nan"), status, reason, reasoning), levels
+    return Reply(reply.text, score, float("nan"), status, reason, reasoning, levels=levels)
 
 
 def ratings_sheet(units: pd.DataFrame, names: tuple[str, ...], levels: list[dict]) -> Sheet:

@@ -16,18 +16,18 @@ DEFAULT_SEED = 20250919
 """Seed of the workbook in data/."""
 
 _WHERE = {
-    "DEFAULT_JUDGE": "simulation",
+    "DEFAULT_JUDGE": "workbook",
     "NOT_PUT": "model",
     "UNKNOWN": "model",
     "JudgeParameters": "parameters",
     "JudgeScores": "judge",
     "Numbers": "model",
     "Parameters": "parameters",
-    "Simulation": "simulation",
-    "describe_parameters": "simulation",
+    "Simulation": "workbook",
+    "describe_parameters": "workbook",
     "draw": "model",
-    "simulate": "simulation",
-    "truth_text": "simulation",
+    "simulate": "workbook",
+    "truth_text": "truth",
 }
 __all__ = ["DEFAULT_SEED", *_WHERE]  # noqa: PLE0604 -- all of them are strings
 

@@ -6,17 +6,25 @@ not all of it. It carries nothing of the person's leniency, because what a turn 
 does not depend on who rates it.
 """
 
+import functools
+import importlib.resources
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from string import Formatter
 
 import numpy as np
 
-from sense7.simulate import phrases
+from sense7.files import parse_yaml
 from sense7.simulate.model import Numbers, cut
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["TEXT_CUTS", "Words", "write_words"]
+__all__ = ["PHRASES", "TEXT_CUTS", "Words", "write_words"]
+
+PHRASES = parse_yaml((importlib.resources.files(__package__) / "phrases.yml").read_text(encoding="utf-8"))
+"""The words from which conversations are put together; the head of the file explains the slots."""
+
+_SAYINGS = {name: list(levels.values()) for name, levels in PHRASES["phrases"].items()}
+_FAREWELLS = list(PHRASES["farewells"].values())
 
 TEXT_CUTS = (2.5, 3.6, 4.5)
 """Quality shown below, between and above which a behaviour reads poor, flat, good, very good."""
@@ -30,43 +38,22 @@ _RELATIONAL, _RESPONSE, _INTEREST, _PROSOCIAL = (
 _LOWER_CASE_WRITERS = 0.12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Words:
     """Texts of a study, one entry an assistant turn.
 
-    Attributes
-    ----------
-    user : list of str
-        What the user writes before the turn.
-    assistant : list of str
-        What the assistant writes.
-    comment : list of str or None
-        The user's comment on the turn.
-    shown : ndarray of int8, (T, 7)
-        How each behaviour reads: 0 poor to 3 very good, -1 where the turn does not show it.
+    What the user writes before the turn, what the assistant writes, the user's comment on it, and ``shown`` (T, 7): how
+    each behavior reads, 0 poor to 3 very good, -1 where the turn does not show it.
     """
 
-    user: list[str] = field(repr=False)
-    assistant: list[str] = field(repr=False)
-    comment: list[str | None] = field(repr=False)
-    shown: np.ndarray = field(repr=False)
+    user: list[str]
+    assistant: list[str]
+    comment: list[str | None]
+    shown: np.ndarray
 
 
 def write_words(study: Numbers, generator: np.random.Generator) -> Words:
-    """Write all messages and comments of a study.
-
-    Parameters
-    ----------
-    study : Numbers
-        The study. Its quality steers the assistant, its ratings only the comments.
-    generator : numpy.random.Generator
-        Source of chance; the same state and study give the same words.
-
-    Returns
-    -------
-    Words
-        About 10,000 turns a second.
-    """
+    """Write all messages and comments of a study: its quality steers the assistant, its ratings only the comments."""
     p = study.parameters
     total = len(study.turn)
     visible = study.quality + p.text_noise_sd * generator.standard_normal((total, 7))
@@ -89,7 +76,8 @@ def write_words(study: Numbers, generator: np.random.Generator) -> Words:
             last = turn == count - 1
             before = (impression[row - 1], failures[row - 1]) if turn else None
             said, asked = tale.user_turn(turn, last, before)
-            user.append(_lower_case(said) if lower[conversation] else said)
+            # Some people type no capitals.
+            user.append(said.lower().removesuffix(".") if lower[conversation] else said)
             reply, used = tale.assistant_turn(turn, last, asked, failures[row], rows[row], order[row])
             assistant.append(reply)
             for dimension in used:
@@ -120,16 +108,11 @@ class _Tale:
 
     def __init__(self, topic: str, dice: _Dice) -> None:
         self._dice = dice
-        self._story = phrases.STORIES[topic]
+        self._story = PHRASES["stories"][topic]
         self._used: dict[object, set[int]] = {}
-        self._slots = {
-            "name": dice.choose(phrases.NAMES),
-            "project": dice.choose(phrases.PROJECTS),
-            "day": dice.choose(phrases.DAYS),
-            "span": dice.choose(phrases.SPANS),
-        }
-        self._feeling = dice.choose(self._story.feelings)
-        self._goal = dice.choose(self._story.goals)
+        self._slots = {slot: dice.choose(PHRASES[f"{slot}s"]) for slot in ("name", "project", "day", "span")}
+        self._feeling = dice.choose(self._story["feelings"])
+        self._goal = dice.choose(self._story["goals"])
         self._known = {"day", "span"}
         self._mentioned: set[str] = set()
         self._facts: list[str] = []
@@ -151,13 +134,13 @@ class _Tale:
     def _fill(self, phrase: str) -> str:
         return phrase.format_map(self._slots)
 
-    def _tell(self, fact: phrases.Fact) -> str:
+    def _tell(self, fact: dict) -> str:
         """Let the user state a fact, and let it be known from here on."""
-        sentence, reference = self._fill(fact.user), self._fill(fact.assistant)
+        sentence, reference = self._fill(fact["user"]), self._fill(fact["assistant"])
         self._facts.append(reference)
         self._said.append(sentence)
         self._learn("fact", reference)
-        if fact.burden:
+        if fact.get("burden", True):
             self._learn("sore", reference)
         # The assistant may speak of persons and plans only once the user has.
         self._known.update(slot for slot in ("name", "project") if self._slots[slot] in sentence)
@@ -172,66 +155,56 @@ class _Tale:
         current = (self._slots["fact"], self._slots.get("sore"))
         earlier = [place for place, fact in enumerate(self._facts) if fact not in current]
         if earlier:
-            used = self._used.setdefault("old", set())
-            fresh = [place for place in earlier if place not in used]
-            if not fresh:
-                used.clear()
-            choice = self._dice.choose(fresh or earlier)
-            used.add(choice)
-            self._learn("old", self._facts[choice])
+            self._learn("old", self._facts[self._fresh_place("old", earlier)])
 
     def _name_feeling(self) -> str:
         self._learn("feeling", self._feeling)
-        return self._fill(self._fresh("feelings", phrases.FEELINGS_NAMED))
+        return self._fill(self._fresh("feelings", PHRASES["feelings_named"]))
 
     def _name_goal(self) -> str:
-        wish = self._fresh("goals", phrases.GOALS_NAMED).format(goal=self._goal)
-        self._learn("goal", _second_person(self._goal))
+        wish = self._fresh("goals", PHRASES["goals_named"]).format(goal=self._goal)
+        # As the assistant says it.
+        yours = re.sub(r"\b(I|me|my|myself|us)\b", lambda match: _YOURS[match[1]], self._goal)
+        self._learn("goal", yours)
         return wish
 
     def user_turn(self, turn: int, last: bool, before: tuple[float, bool] | None) -> tuple[str, bool]:
         """Text of the user, and whether it asks for advice."""
         dice = self._dice
         if before is None:
-            parts = [self._tell(self._fresh("openings", self._story.openings))]
+            parts = [self._tell(self._fresh("openings", self._story["openings"]))]
             if dice() < 0.75:
                 parts.append(self._name_feeling())
             if dice() < 0.35:
-                parts.append(self._tell(self._fresh("details", self._story.details)))
+                parts.append(self._tell(self._fresh("details", self._story["details"])))
             if dice() < 0.3:
                 parts.append(self._name_goal())
             return " ".join(parts), False
         impression, failed = before
         mood = "poor" if impression < TEXT_CUTS[0] else "plain" if impression < _NEUTRAL else "good"
         if failed and not last:
-            complaint = self._fresh("complaints", phrases.COMPLAINTS)
+            complaint = self._fresh("complaints", PHRASES["complaints"])
             return complaint.format(said=dice.choose(self._said)), False
         if last:
-            return self._fill(self._fresh("closings", phrases.CLOSINGS[mood])), False
+            return self._fill(self._fresh("closings", PHRASES["closings"][mood])), False
         parts = []
         if dice() < 0.55:
-            parts.append(self._fresh(mood, phrases.REACTIONS[mood]))
-        asked = self._carry_on(parts, turn)
-        return " ".join(parts), asked
-
-    def _carry_on(self, parts: list[str], turn: int) -> bool:
-        """Add what the user says next; return whether it asks for advice."""
-        dice = self._dice
-        told = len(self._used.get("details", ()))
+            parts.append(self._fresh(mood, PHRASES["reactions"][mood]))
+        told, details, asked = len(self._used.get("details", ())), self._story["details"], False
         if "feeling" not in self._known:
             parts.append(self._name_feeling())
         elif "goal" not in self._known and turn > 1:
             parts.append(self._name_goal())
-        elif told < len(self._story.details) and dice() < 0.62:
-            parts.append(self._tell(self._fresh("details", self._story.details)))
-            if dice() < 0.2 and told + 1 < len(self._story.details):
-                parts.append(self._tell(self._fresh("details", self._story.details)))
+        elif told < len(details) and dice() < 0.62:
+            parts.append(self._tell(self._fresh("details", details)))
+            if dice() < 0.2 and told + 1 < len(details):
+                parts.append(self._tell(self._fresh("details", details)))
         elif dice() < 0.35:
-            parts.append(self._fresh("cues", phrases.ADVICE_CUES))
-            return True
+            parts.append(self._fresh("cues", PHRASES["advice_cues"]))
+            asked = True
         else:
-            parts.append(self._fresh("asks", phrases.ASKS))
-        return False
+            parts.append(self._fresh("asks", PHRASES["asks"]))
+        return " ".join(parts), asked
 
     def assistant_turn(
         self, turn: int, last: bool, asked: bool, failed: bool, levels: list[int], order: list[int]
@@ -248,13 +221,13 @@ class _Tale:
         if asked and not failed and not last and _RESPONSE not in picked:
             picked[-1] = _RESPONSE
         picked.sort(key=_READING_PLACE.__getitem__)
-        sentences = [self._say("failures", phrases.FAILURES)] if failed else []
+        sentences = [self._say("failures", PHRASES["failures"])] if failed else []
         for dimension in picked:
             name = DIMENSION_NAMES[dimension]
-            sentences.append(self._say((name, levels[dimension]), phrases.PHRASES[name][levels[dimension]]))
+            sentences.append(self._say((name, levels[dimension]), _SAYINGS[name][levels[dimension]]))
         if last:
             level = levels[_PROSOCIAL]
-            sentences.append(self._say(("farewell", level), phrases.FAREWELLS[level]))
+            sentences.append(self._say(("farewell", level), _FAREWELLS[level]))
             picked.append(_PROSOCIAL)
         return " ".join(sentences), picked
 
@@ -269,7 +242,7 @@ class _Tale:
         phrase = options[self._fresh_place(key, apart or possible)]
         wanted = _slots_of(phrase)
         self._mentioned.update(self._slots[slot] for slot in wanted & _ONCE_A_MESSAGE)
-        for slot, pool in (("advice", self._story.advice), ("question", self._story.questions)):
+        for slot, pool in (("advice", self._story["advice"]), ("question", self._story["questions"])):
             if slot in wanted:
                 self._slots[slot] = self._fill(pool[self._fresh_place(slot, self._sayable(pool))])
         return self._fill(phrase)
@@ -279,39 +252,15 @@ class _Tale:
         return [number for number, option in enumerate(options) if _slots_of(option) <= known]
 
 
+_YOURS = {"I": "you", "me": "you", "my": "your", "myself": "yourself", "us": "the two of you"}
 _BARRED_AT_END = (_RESPONSE, _INTEREST, _PROSOCIAL)
 _ONCE_A_MESSAGE = frozenset({"fact", "sore", "old", "goal", "feeling"})
 _ON_DEMAND = frozenset({"advice", "question"})
-_SLOTS: dict[str, frozenset[str]] = {}
 
 
+@functools.cache
 def _slots_of(phrase: str) -> frozenset[str]:
-    if phrase not in _SLOTS:
-        _SLOTS[phrase] = frozenset(name for _, name, _, _ in Formatter().parse(phrase) if name)
-    return _SLOTS[phrase]
-
-
-_PERSONS = {
-    "I": "you",
-    "me": "you",
-    "my": "your",
-    "myself": "yourself",
-    "us": "the two of you",
-}
-
-
-def _second_person(goal: str) -> str:
-    """Turn the user's goal round, as the assistant says it.
-
-    >>> _second_person("to find out what I really want in my work")
-    'to find out what you really want in your work'
-    """
-    return re.sub(r"\b(I|me|my|myself|us)\b", lambda match: _PERSONS[match[1]], goal)
-
-
-def _lower_case(text: str) -> str:
-    """As some people type: no capitals."""
-    return text.lower().removesuffix(".")
+    return frozenset(name for _, name, _, _ in Formatter().parse(phrase) if name)
 
 
 def _comments(study: Numbers, dice: _Dice) -> list[str | None]:
@@ -329,9 +278,9 @@ def _comments(study: Numbers, dice: _Dice) -> list[str | None]:
         best = max((k % 7 for k in spread), key=lambda k: seven[k])
         worst = min((k % 7 for k in spread if seven[k % 7] > 0), key=lambda k: seven[k])
         if seven[worst] <= 2:
-            comments.append(dice.choose(phrases.COMMENTS[DIMENSION_NAMES[worst]][0]))
+            comments.append(dice.choose(PHRASES["comments"][DIMENSION_NAMES[worst]]["worst"]))
         elif seven[best] >= 4 and dice() < 0.85:
-            comments.append(dice.choose(phrases.COMMENTS[DIMENSION_NAMES[best]][1]))
+            comments.append(dice.choose(PHRASES["comments"][DIMENSION_NAMES[best]]["best"]))
         else:
-            comments.append(dice.choose(phrases.PLAIN_COMMENTS))
+            comments.append(dice.choose(PHRASES["plain_comments"]))
     return comments

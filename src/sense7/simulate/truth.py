@@ -1,259 +1,181 @@
 """The truth of a simulated study: what was planted, and what the plants imply.
 
-Implied values are those of the population, see :mod:`sense7.simulate.implied`.
+Implied values are those of the population, see :mod:`sense7.simulate.implied`. ``implied/meanings.csv`` says what each
+is, a row for each family of keys: a star in a key stands for any name, {0} in the other columns for the first of these,
+and the first row that matches holds. What it rests on are keys of planted parameters, with stars, or groups of them,
+which begin with @ (``truth.toml``).
 """
 
-from collections.abc import Iterable, Sequence
+import csv
+import importlib.resources
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sense7.simulate.implied import TWINS, implied_values
 from sense7.simulate.implied.arrays import ground_truth
-from sense7.simulate.implied.meanings import described, parameters_behind
 from sense7.simulate.model import Numbers
 from sense7.simulate.parameters import Parameters
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
-__all__ = ["FORMAT", "Ledger", "truth_of"]
+__all__ = [
+    "FORMAT",
+    "PLACED",
+    "TABLES",
+    "described",
+    "entry",
+    "parameters_behind",
+    "planted_entries",
+    "truth_of",
+    "truth_text",
+]
 
 FORMAT = 2
 """Format of the truth file. In 2, an implied value has the key under which a notebook records the same statistic."""
 
-_PUBLISHED = {
-    "participants": 109,
-    "conversations_released": 672,
-    "dimensions": 7,
-    "levels": 5,
-    "llm_conditions": 4,
-    "tasks": 8,
-    "alpha_turn": 0.961,
-    "alpha_post": 0.94,
-    "poor_turn_d": 1.142,
-    "importance_cognitive": 0.281,
-    "importance_affective": 0.198,
-    "importance_response": 0.193,
-    "relational_applicability": 0.381,
-    "relational_very_poor": 0.022,
-    "kappa_affective": 0.703,
-    "kappa_relational": 0.541,
-    "best_condition": None,
-    "judge_spearman": 0.369,
-    "judge_accuracy": 0.487,
-}
-"""Published figures by their id, shares as fractions."""
+_HERE = importlib.resources.files(__package__)
+TABLES = tomllib.loads((_HERE / "truth.toml").read_text("utf-8"))
 
-_NEAR = {
-    "applicability_Relational": "relational_applicability",
-    "very_poor_of_rated_Relational": "relational_very_poor",
-    "kappa_linear_Affective": "kappa_affective",
-    "kappa_linear_Relational": "kappa_relational",
-    "kappa_quadratic_Affective": "kappa_affective",
-    "kappa_quadratic_Relational": "kappa_relational",
-}
-"""Other keys that may be what a published figure means."""
+_PUBLISHED = TABLES["published"] | {"best_condition": None}
+_NEAR = TABLES["near"] | {key: twin for key, twin in TWINS.items() if twin in _PUBLISHED}
+"""Keys that may be what a published figure means: with another interval, or under the names of their families."""
 
-_SAME = {key: twin for key, twin in TWINS.items() if twin in _PUBLISHED}
-"""Keys of the same statistic as a published one, with another interval."""
-
-_TUNED = {*_PUBLISHED, *_SAME} | {
-    # The same quantities under the names of their families.
-    "applicability_Relational",
-    "very_poor_of_rated_Relational",
-    "kappa_linear_Affective",
-    "kappa_linear_Relational",
-}
+_TUNED = {*_PUBLISHED, *(key for key in _NEAR if "quadratic" not in key)}
+"""Keys that the defaults set near a published figure."""
 
 _BY_SIMULATION = "brute force: mean over independent draws at many times the size of the study"
-_PLACED = "put in as a parameter"
-_NO_SUCH = "not in the model"
-_GROUPS = ("Gender", "Role", "AIExperience", "MostImportantDimension")
-"""Answers of participants that are no numbers."""
+PLACED = "put in as a parameter"
 
-_COUNTED = "counted in the design"
-
-
-_PARAMETERS = (
-    ("participant_sd", "level", "sd of the participant's own latent effect, characteristics apart"),
-    ("participant_condition_sd", "level", "sd of the latent effect of participant by condition"),
-    ("conversation_sd", "level", "sd of the latent effect of the conversation"),
-    ("turn_sd", "level", "sd of the latent effect of the turn"),
-    ("dimension_quality_sd", "level", "sd of what a turn offers on one dimension and not on the others"),
-    ("overall_noise_sd", "level", "sd of the noise of the overall rating"),
-    ("quality_mean", "level", "mean latent quality before all effects"),
-    ("importance_effect", "level per step", "latent effect of importance"),
-    ("importance_mean", "level", "mean latent importance"),
-    ("desired_effect", "level per step", "latent effect of desired empathy"),
-    ("desired_mean", "level", "mean latent desired empathy, 1 to 3"),
-    ("failure_probability", "share", "probability that continuity fails at a turn after the first"),
-    (
-        "continuity_drop",
-        "level",
-        "fall of latent quality where continuity fails, times a dimension's weight",
-    ),
-    ("continuity_persistence", "share", "share of that fall left one turn later"),
-    ("relational_first_applicability", "share", "probability that Relational is rated at the first turn"),
-    (
-        "relational_failure_applicability",
-        "share",
-        "probability that Relational is rated at a turn where continuity fails",
-    ),
-    ("relational_participant_sd", "1", "sd over participants of the tendency to rate Relational, probit scale"),
-    ("unrated_turn_rate", "share", "probability that an assistant turn is not put to rating"),
-    ("unrated_conversations", "count", "conversations without any turn put to rating"),
-    ("turns_mean", "count", "mean number of assistant turns of a conversation"),
-    ("post_trough_weight", "1", "weight of the worst turn in the post-task judgment"),
-    ("post_end_weight", "1", "weight of the last turn in the post-task judgment"),
-    ("post_intercept", "level", "shift of the post-task judgment"),
-    ("post_participant_sd", "level", "sd of the post-task judgment over participants"),
-    ("post_conversation_sd", "level", "sd of the post-task judgment over conversations"),
-    ("post_item_sd", "level", "sd of each post-task rating of empathy"),
-    (
-        "expectation_drop",
-        "level",
-        "fall of the post-task latents where a high desired empathy was not met",
-    ),
-    ("unmet_below", "level", "mean experienced latent below which a high desired empathy is not met"),
-    ("experience_loading", "1", "slope of the experience ratings on the post-task judgment"),
-    ("experience_common_sd", "level", "sd of what the experience ratings share besides"),
-    ("experience_item_sd", "level", "sd of each rating of the experience"),
+_PAIRED = (
+    ("condition_model_difference_{pair}", "level", "mean ground truth of {a} minus that of {b}"),
+    ("condition_d_{pair}", "sd", "Cohen's d (pooled sd over conversations) of the ground truth, {a} minus {b}"),
+    ("condition_odds_ratio_{pair}", "1", "odds ratio of {a} by {b}, cumulative logit of the overall rating"),
 )
-"""Parameters that are one number each: key, unit, meaning."""
+"""Keys of two conditions, whose names may hold anything: they are looked up, not matched."""
 
-_PARAMETERS_PER_NAME = (
-    ("condition_effects", "condition_effect_{}", "level", "latent effect of {} at the first turn"),
-    (
-        "condition_slopes",
-        "condition_slope_{}",
-        "level per turn",
-        "change of the latent effect of {} per turn",
-    ),
-    (
-        "condition_desired_slopes",
-        "condition_desired_slope_{}",
-        "level per step",
-        "additional latent effect of {} per step of desired empathy above 2",
-    ),
-    ("topic_effects", "topic_effect_{}", "level", "latent effect of the topic {}"),
-    ("dimension_intercepts", "dimension_intercept_{}", "level", "shift of the latent quality of {}"),
-    ("dimension_noise_sds", "dimension_noise_sd_{}", "level", "sd of the noise of the ratings of {}"),
-    ("overall_weights", "overall_weight_{}", "1", "weight of {} in the overall rating"),
-    ("applicability", "rating_probability_{}", "share", "probability that {} is rated, Relational after turn 1"),
-    ("continuity_weights", "continuity_weight_{}", "1", "multiple of continuity_drop that {} falls"),
-    (
-        "most_important_shares",
-        "importance_{}",
-        "share",
-        "probability that a participant names {} most important",
-    ),
-    ("characteristic_effects", "characteristic_effect_{}", "level per sd", "latent effect of {}"),
-)
-"""Parameters with one number per condition, topic, dimension or characteristic: field, key, unit, meaning."""
+_FAMILIES = []
+for _row in csv.DictReader((_HERE / "implied" / "meanings.csv").read_text("utf-8").splitlines()):
+    _key = re.compile(re.escape(_row["key"]).replace(r"\*", "(.*)"))
+    _rests = " ".join(TABLES["groups"].get(name, name) for name in _row["rests_on"].split())
+    _FAMILIES.append((_key, _row["unit"], _row["meaning"], _rests.split()))
 
 
-def _rounded(value: float | None, digits: int = 6) -> float | None:
-    """Round to significant digits; NaN becomes None, which JSON can hold."""
-    if value is None or not np.isfinite(value):
-        return None
-    return float(f"{value:.{digits}g}")
+def described(key: str, conditions: tuple[str, ...] = ()) -> tuple[str, str, tuple[str, ...]]:
+    """Unit, meaning, and patterns of the planted keys it rests on, of an implied value.
 
-
-def _is_tuned(key: str, value: Any, published: float | None) -> bool:
-    """Whether a value was set near a published figure: by the defaults, and not moved away since.
-
-    Which parameters move which value is not known in general; so a value that still lies
-    within a tenth of the published figure counts as tuned, also where other parameters were changed.
+    >>> described("mean_Affective")
+    ('level', 'mean turn rating of Affective', ('quality_mean', 'dimension_intercept_Affective'))
     """
-    if key not in _TUNED:
-        return False
-    if isinstance(value, str) or published is None or value is None:
-        return True
-    return abs(value - published) <= 0.1 * abs(published)
+    for a, b in itertools.product(conditions, conditions):
+        for pattern, unit, meaning in _PAIRED:
+            if key == pattern.format(pair=f"{a}_{b}"):
+                rests = tuple(f"condition_{what}_{name}" for what in ("effect", "slope") for name in (a, b))
+                return unit, meaning.format(a=a, b=b), (*rests, "condition_desired_slope_*")
+    for pattern, unit, meaning, rests in _FAMILIES:
+        if match := pattern.fullmatch(key):
+            names = match.groups()
+            return unit, meaning.format(*names), tuple(rest.format(*names) for rest in rests)
+    raise KeyError(key)
 
 
-class Ledger:
-    """Collects the entries of the planted values in order.
+def parameters_behind(patterns: Iterable[str], planted: Mapping[str, float]) -> list[str]:
+    """Planted keys that the patterns name, in their order.
 
-    Attributes
-    ----------
-    entries : list of dict
-        Entries of the truth file; see :meth:`add`.
+    A star stands for any name, and then for those alone whose value is not zero, if there are such: an effect that
+    was not planted is nothing to rest on.
+
+    Examples
+    --------
+    >>> parameters_behind(("turn_sd", "topic_effect_*"), {"topic_effect_a": 0.1, "topic_effect_b": 0, "turn_sd": 0})
+    ['turn_sd', 'topic_effect_a']
+    """
+    found = []
+    for pattern in patterns:
+        wanted = re.compile(re.escape(pattern).replace(r"\*", ".*"))
+        keys = [key for key in planted if wanted.fullmatch(key)]
+        found += [key for key in keys if planted[key]] or keys
+    return list(dict.fromkeys(found))
+
+
+def entry(key, value, unit, meaning, kind, how, error=None, rests_on=()) -> dict[str, Any]:
+    """Make the entry of a planted value; numbers are rounded to six significant digits, errors to two.
+
+    ``rests_on`` are the keys of the parameters without which an implied value would be another one. A value counts as
+    tuned where the defaults set it near a published figure and it still lies within a tenth of that, also where other
+    parameters were changed: which of them move which value is not known in general.
     """
 
-    def __init__(self) -> None:
-        self.entries: list[dict[str, Any]] = []
+    def rounded(number: float | None, digits: int) -> float | None:  # NaN becomes None, which JSON can hold
+        return None if number is None or not np.isfinite(number) else float(f"{number:.{digits}g}")
 
-    def add(self, key, value, unit, meaning, kind, how, error=None, rests_on=()) -> None:
-        """Add a planted value; numbers are rounded to six significant digits, errors to two.
-
-        ``rests_on`` are the keys of the parameters without which an implied value would be another one.
-        """
-        near = key if key in _PUBLISHED else _NEAR.get(key, _SAME.get(key))
-        self.entries.append(
-            {
-                "key": key,
-                "value": _rounded(value) if isinstance(value, float) else value,
-                "unit": unit,
-                "meaning": meaning,
-                "kind": kind,
-                "tuned": _is_tuned(key, value, _PUBLISHED.get(near)),
-                "near": near,
-                "published": _PUBLISHED.get(near) if near else None,
-                "how": how,
-                "monte_carlo_error": _rounded(error, 2),
-                "rests_on": list(rests_on),
-            }
-        )
+    near = key if key in _PUBLISHED else _NEAR.get(key)
+    published = _PUBLISHED.get(near)
+    fixed = isinstance(value, str) or published is None or value is None
+    return {
+        "key": key,
+        "value": rounded(value, 6) if isinstance(value, float) else value,
+        "unit": unit,
+        "meaning": meaning,
+        "kind": kind,
+        "tuned": key in _TUNED and (fixed or abs(value - published) <= 0.1 * abs(published)),
+        "near": near,
+        "published": published,
+        "how": how,
+        "monte_carlo_error": rounded(error, 2),
+        "rests_on": list(rests_on),
+    }
 
 
-def _counts(ledger: Ledger, p: Parameters) -> None:
-    for key, value, meaning in (
+def planted_entries(p: Parameters, values: Mapping[str, tuple[float, float]]) -> list[dict[str, Any]]:
+    """Entries of the truth file: counts, parameters, and the values that they imply, with their Monte Carlo errors."""
+    counts = (
         ("participants", p.participants, "participants"),
         ("conversations_released", p.conversations, "conversations"),
         ("llm_conditions", len(p.conditions), "conditions"),
         ("tasks", len(p.topics), "topics"),
         ("dimensions", len(DIMENSION_NAMES), "dimensions of empathy"),
         ("levels", len(LEVELS), "levels of a rating"),
-    ):
-        ledger.add(key, value, "count", f"number of {meaning}", "count", _COUNTED)
-
-
-def _placed(ledger: Ledger, p: Parameters) -> None:
-    for key, unit, meaning in _PARAMETERS:
-        ledger.add(key, getattr(p, key), unit, meaning, "parameter", _PLACED)
+    )
+    entries = [
+        entry(key, value, "count", f"number of {what}", "count", "counted in the design") for key, value, what in counts
+    ]
+    placed = {key: (getattr(p, key), *text, PLACED) for key, text in TABLES["parameters"].items()}
     rest = round(1 - p.post_trough_weight - p.post_end_weight, 12)
     meaning = "weight of the mean of the turns in the post-task judgment: what the worst and the last turn leave"
-    ledger.add("post_mean_weight", rest, "1", meaning, "parameter", _PLACED)
-    ledger.add("post_peak_weight", 0.0, "1", "weight of the best turn in the post-task judgment", "parameter", _NO_SUCH)
-    for field, name_of, unit, meaning in _PARAMETERS_PER_NAME:
+    placed["post_mean_weight"] = (rest, "1", meaning, PLACED)
+    meaning = "weight of the best turn in the post-task judgment"
+    placed["post_peak_weight"] = (0.0, "1", meaning, "not in the model")
+    for field, (name_of, unit, meaning) in TABLES["parameters_per_name"].items():
         rule = Parameters.__dataclass_fields__[field].metadata
-        for key, value in zip(p.keys_of(rule["one_per"]), getattr(p, field), strict=True):
-            short = key.lower() if field == "most_important_shares" else key
-            ledger.add(name_of.format(short), value, unit, meaning.format(key), "parameter", _PLACED)
+        for name, value in zip(p.keys_of(rule["one_per"]), getattr(p, field), strict=True):
+            short = name.lower() if field == "most_important_shares" else name
+            placed[name_of.format(short)] = (value, unit, meaning.format(name), PLACED)
+    entries += [
+        entry(key, value, unit, meaning, "parameter", how) for key, (value, unit, meaning, how) in placed.items()
+    ]
+    planted = {one["key"]: one["value"] for one in entries if one["kind"] == "parameter"}
 
-
-def _implied(ledger: Ledger, p: Parameters, values: dict[str, tuple[float, float]]) -> None:
-    placed = {entry["key"]: entry["value"] for entry in ledger.entries if entry["kind"] == "parameter"}
-    best = max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0])
-    words = [("best_condition", best, "condition of the highest mean ground truth")]
-    conditions = parameters_behind(("condition_effect_*", "condition_slope_*", "condition_desired_slope_*"), placed)
-    for key, value, meaning in words:
-        ledger.add(key, value, "name", meaning, "implied", _BY_SIMULATION, rests_on=conditions)
-    for key, (value, error) in values.items():
+    def implied(key: str, value: Any, how: str = _BY_SIMULATION, error: float | None = None) -> None:
         unit, meaning, patterns = described(key, p.conditions)
-        rests = parameters_behind(patterns, placed)
-        ledger.add(key, value, unit, meaning, "implied", _BY_SIMULATION, error, rests)
+        entries.append(entry(key, value, unit, meaning, "implied", how, error, parameters_behind(patterns, planted)))
+
+    implied("best_condition", max(p.conditions, key=lambda name: values[f"condition_mean_{name}"][0]))
+    for key, (value, error) in values.items():
+        implied(key, value, error=error)
     effects = dict(zip(p.characteristics, p.characteristic_effects, strict=True)) | {"Age": 0}
     for name, effect in effects.items():
         if effect == 0:
-            key = f"characteristic_correlation_{name}"
-            unit, meaning, patterns = described(key)
             how = "zero by construction: the characteristic has no effect"
-            ledger.add(key, 0.0, unit, meaning, "implied", how, rests_on=parameters_behind(patterns, placed))
-    for name in _GROUPS:
-        key = f"characteristic_omega_squared_{name}"
+            implied(f"characteristic_correlation_{name}", 0.0, how)
+    for name in ("Gender", "Role", "AIExperience", "MostImportantDimension"):
         how = "zero by construction: drawn without regard to the ratings"
-        ledger.add(key, 0.0, *described(key)[:2], "implied", how)
+        implied(f"characteristic_omega_squared_{name}", 0.0, how)
+    return entries
 
 
 def _table(columns: Sequence[str], *values: Iterable) -> dict[str, list]:
@@ -264,28 +186,10 @@ def _table(columns: Sequence[str], *values: Iterable) -> dict[str, list]:
 def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], message_ids: list[int]) -> dict:
     """The truth file of a study as a JSON-able dictionary.
 
-    Parameters
-    ----------
-    study : Numbers
-        The study whose unit effects are listed.
-    seed : int
-        Its seed.
-    pids, task_ids : list of str
-        Ids of participants and conversations, in the study's order.
-    message_ids : list of int
-        MessageId of each assistant turn.
-
-    Returns
-    -------
-    dict
-        format (``FORMAT``), seed, parameters, planted (a list of entries) and units (effects of each
-        participant, participant by condition, conversation and turn; four decimals).
+    It holds format (``FORMAT``), seed, parameters, planted (a list of entries) and units (effects of each participant,
+    participant by condition, conversation and turn; four decimals). Ids are in the study's order.
     """
     p = study.parameters
-    ledger = Ledger()
-    _counts(ledger, p)
-    _placed(ledger, p)
-    _implied(ledger, p, implied_values(p))
     participants = range(len(pids))
     units = {
         "participants": _table(["PID", "participant_effect"], pids, study.participant_effect.tolist()),
@@ -318,4 +222,49 @@ def truth_of(study: Numbers, seed: int, pids: list[str], task_ids: list[str], me
             study.experienced.tolist(),
         ),
     }
-    return {"format": FORMAT, "seed": seed, "parameters": p.as_dict(), "planted": ledger.entries, "units": units}
+    return {
+        "format": FORMAT,
+        "seed": seed,
+        "parameters": p.as_dict(),
+        "planted": planted_entries(p, implied_values(p)),
+        "units": units,
+    }
+
+
+def truth_text(truth: dict) -> str:
+    """The truth as JSON, one planted value and one unit a line: small, and readable as a difference.
+
+    >>> units = {"turns": {"columns": ["a"], "rows": [[1], [2]]}}
+    >>> print(truth_text({"format": 1, "planted": [{"key": "b"}], "units": units}), end="")
+    {"format":1,
+    "planted":[
+    {"key":"b"}
+    ],
+    "units":{
+    "turns":{"columns":["a"],"rows":[
+    [1],
+    [2]
+    ]}
+    }}
+    """
+
+    def plain(value) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    def lines(values) -> str:
+        return "[\n" + ",\n".join(plain(value) for value in values) + "\n]"
+
+    parts = []
+    for key, value in truth.items():
+        if key == "planted":
+            text = lines(value)
+        elif key == "units":
+            tables = (
+                f'{plain(name)}:{{"columns":{plain(table["columns"])},"rows":{lines(table["rows"])}}}'
+                for name, table in value.items()
+            )
+            text = "{\n" + ",\n".join(tables) + "\n}"
+        else:
+            text = plain(value)
+        parts.append(f"{plain(key)}:{text}")
+    return "{" + ",\n".join(parts) + "}\n"

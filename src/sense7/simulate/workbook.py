@@ -1,42 +1,48 @@
-"""The sheets: a simulated study in the official format."""
+"""A simulated study in the official format: its sheets, the numbers behind them, and what was planted."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
-from sense7.simulate import phrases
-from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers
-from sense7.simulate.text import Words
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
-from sense7.workbook.xlsx import Sheet
+from sense7.errors import UserError
+from sense7.files import not_written, write_whole
+from sense7.simulate import DEFAULT_SEED
+from sense7.simulate.judge import JudgeScores, assistant_words, draw_judge, plant_judge
+from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
+from sense7.simulate.parameters import JudgeParameters, Parameters
+from sense7.simulate.text import PHRASES, Words, write_words
+from sense7.simulate.truth import truth_of, truth_text
+from sense7.taxonomy import (
+    DIMENSION_NAMES,
+    LEVELS,
+    MESSAGE_COLUMNS,
+    SIMULATED_JUDGE,
+    SYNTHETIC_SHEET,
+    TASK_COLUMNS,
+)
+from sense7.workbook.xlsx import Sheet, write_sheets
 
-__all__ = ["Built", "build_sheets"]
+__all__ = ["DEFAULT_JUDGE", "Built", "Simulation", "build_sheets", "describe_parameters", "simulate"]
 
-_GENDERS = ("Woman", "Man", "Non-binary", "Prefer not to say")
-_GENDER_SHARES = (0.47, 0.47, 0.04, 0.02)
+DEFAULT_JUDGE = JudgeParameters()
+"""The simulated judge whose predictions lie in data/."""
+
 _ROLES = ("Engineering", "Project management", "Sales", "Administration", "Design", "Research", "Support")
-_EXPERIENCE = ("Never", "Less than monthly", "Monthly", "Weekly", "Daily")
-_EXPERIENCE_SHARES = (0.05, 0.15, 0.20, 0.35, 0.25)
+_GENDERS = {"Woman": 0.47, "Man": 0.47, "Non-binary": 0.04, "Prefer not to say": 0.02}
+_EXPERIENCE = {"Never": 0.05, "Less than monthly": 0.15, "Monthly": 0.20, "Weekly": 0.35, "Daily": 0.25}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Built:
-    """A study as sheets, with the ids that tie the truth to them.
+    """A study as sheets, with the ids of participants, conversations and assistant turns that tie the truth to them."""
 
-    Attributes
-    ----------
-    sheets : dict of Sheet
-        Tasks, Messages and Participants.
-    pids, task_ids : list of str
-        Ids of participants and conversations.
-    message_ids : list of int
-        MessageId of each assistant turn.
-    """
-
-    sheets: dict[str, Sheet] = field(repr=False)
-    pids: list[str] = field(repr=False)
-    task_ids: list[str] = field(repr=False)
-    message_ids: list[int] = field(repr=False)
+    sheets: dict[str, Sheet]
+    pids: list[str]
+    task_ids: list[str]
+    message_ids: list[int]
 
 
 def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -> Built:
@@ -45,36 +51,15 @@ def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -
     Turn ratings are words in the cases that people and programs write; the other scales
     are numbers. Error rows, retries and blank contents are added here.
 
-    Parameters
-    ----------
-    study : Numbers
-        Latents and ratings.
-    words : Words
-        Messages and comments.
-    generator : numpy.random.Generator
-        Source of chance for times, errors, retries, blanks and the characteristics without effect.
-
-    Returns
-    -------
-    Built
-        Sheets whose cells are what reading the written file gives: text, float or None.
+    The generator is of times, errors, retries, blanks and the characteristics without effect. Cells are what reading
+    the written file gives: text, float or None.
     """
     width = max(3, len(str(len(study.participant_effect))))
     pids = [f"P{row + 1:0{width}d}" for row in range(len(study.participant_effect))]
     width = max(4, len(str(len(study.turns))))
     task_ids = [f"T{row + 1:0{width}d}" for row in range(len(study.turns))]
-    messages, message_ids = _messages(study, words, task_ids, generator)
-    sheets = (
-        _tasks(study, pids, task_ids),
-        messages,
-        _participants(study, pids, generator),
-    )
-    return Built({sheet.name: sheet for sheet in sheets}, pids, task_ids, message_ids)
-
-
-def _tasks(study: Numbers, pids: list[str], task_ids: list[str]) -> Sheet:
     p = study.parameters
-    rows = [
+    tasks = [
         [pids[person], p.conditions[condition], task, p.topics[topic], *map(float, numbers)]
         for person, condition, task, topic, numbers in zip(
             study.participant.tolist(),
@@ -85,18 +70,35 @@ def _tasks(study: Numbers, pids: list[str], task_ids: list[str]) -> Sheet:
             strict=True,
         )
     ]
-    return Sheet("Tasks", [column.official for column in TASK_COLUMNS], rows)
+    messages, message_ids = _messages(study, words, task_ids, generator)
+    people = len(pids)
+    columns = {  # age, gender, role and experience with AI have no effect
+        "PID": pids,
+        "Age": np.clip(np.round(generator.normal(40, 11, people)), 19, 68).tolist(),
+        "Gender": generator.choice(list(_GENDERS), people, p=list(_GENDERS.values())).tolist(),
+        "Role": [_ROLES[k] for k in generator.integers(len(_ROLES), size=people)],
+        "AIExperience": generator.choice(list(_EXPERIENCE), people, p=list(_EXPERIENCE.values())).tolist(),
+        **dict(zip(p.characteristics, study.scores.T.tolist(), strict=True)),
+        "MostImportantDimension": [DIMENSION_NAMES[k] for k in study.most_important],
+    }
+    sheets = (
+        Sheet("Tasks", [column.official for column in TASK_COLUMNS], tasks),
+        Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], messages),
+        Sheet("Participants", list(columns), [list(row) for row in zip(*columns.values(), strict=True)]),
+    )
+    return Built({sheet.name: sheet for sheet in sheets}, pids, task_ids, message_ids)
 
 
 def _messages(
     study: Numbers, words: Words, task_ids: list[str], generator: np.random.Generator
-) -> tuple[Sheet, list[int]]:
+) -> tuple[list[list], list[int]]:
+    """Rows of messages, and the number of each assistant turn's."""
     p = study.parameters
     total = len(study.turn)
     error = (generator.random(total) < p.error_rate).tolist()
     retry = (generator.random(total) < p.retry_rate).tolist()
     blank = (generator.random((total, 2)) < p.blank_rate).tolist()
-    reason = generator.integers(len(phrases.ERRORS), size=total).tolist()
+    reason = generator.integers(len(PHRASES["errors"]), size=total).tolist()
     # Seconds until the user's message, an error and the assistant's message.
     waits = np.maximum(
         1.0,
@@ -106,7 +108,14 @@ def _messages(
     waits[:, 0] += 0.15 * np.array([len(text) for text in words.user])
     waits[study.turn == 0, 0] = 0.0
     waits = np.round(waits, 1).tolist()
-    cells = _rating_cells(study.ratings, generator)
+    # Words of the ratings, overall first as in the sheet, in the cases in which they are met.
+    state = {NOT_PUT: None, UNKNOWN: "unknown"} | dict(enumerate(LEVELS, 1))
+    spellings = {level: (word and word.capitalize(), word, word and word.title()) for level, word in state.items()}
+    styles = generator.choice(3, size=study.ratings.shape, p=(0.85, 0.11, 0.04)).tolist()
+    cells = [
+        [spellings[level][style] for level, style in zip(row, of_row, strict=True)]
+        for row, of_row in zip(study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist(), styles, strict=True)
+    ]
     no_ratings = [None] * 8
     rows: list[list] = []
     message_ids = []
@@ -121,38 +130,94 @@ def _messages(
         rows.append([task, float(number), seconds, "user", content, None, *no_ratings, None])
         if error[turn]:
             number, seconds = number + 1, round(seconds + wait[1], 1)
-            text = phrases.ERRORS[reason[turn]]
+            text = PHRASES["errors"][reason[turn]]
             rows.append([task, float(number), seconds, "error", text, None, *no_ratings, None])
         number, seconds = number + 1, round(seconds + wait[2], 1)
         content = None if blank[turn][1] else words.assistant[turn]
         again = 1.0 if error[turn] or retry[turn] else None
         rows.append([task, float(number), seconds, "assistant", content, again, *cells[turn], words.comment[turn]])
         message_ids.append(number)
-    return Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], rows), message_ids
+    return rows, message_ids
 
 
-def _rating_cells(ratings: np.ndarray, generator: np.random.Generator) -> list[list]:
-    """Words of the ratings, overall first as in the sheet, in the cases in which they are met."""
-    state = {NOT_PUT: None, UNKNOWN: "unknown"} | dict(enumerate(LEVELS, 1))
-    spellings = {key: word and (word.capitalize(), word, word.title()) for key, word in state.items()}
-    style = generator.choice(3, size=ratings.shape, p=(0.85, 0.11, 0.04)).tolist()
-    ordered = ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist()
-    return [
-        [spellings[level] and spellings[level][kind] for level, kind in zip(row, styles, strict=True)]
-        for row, styles in zip(ordered, style, strict=True)
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """A simulated workbook and its truth.
+
+    ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``built`` has the ids
+    of participants, conversations and messages; ``judge`` is what was planted in the simulated judge, if one was asked
+    for, and ``judged`` its scores (:func:`sense7.judge.scoring.simulated.write_simulated` writes them).
+    """
+
+    sheets: dict[str, Sheet]
+    study: Numbers
+    words: Words
+    seed: int
+    built: Built
+    judge: JudgeParameters | None = None
+    judged: JudgeScores | None = None
+
+    @cached_property
+    def truth(self) -> dict:
+        """What was planted and what it implies; JSON-able. See :func:`sense7.simulate.truth.truth_of`.
+
+        Computed when it is first asked for: the implied values of new parameters take some seconds.
+        """
+        built = self.built
+        truth = truth_of(self.study, self.seed, built.pids, built.task_ids, built.message_ids)
+        if self.judge is not None:
+            planted = plant_judge(self.study.parameters, self.judge)
+            about = {"name": SIMULATED_JUDGE, "parameters": self.judge.as_dict()}
+            truth |= {"planted": truth["planted"] + planted, "judge": about}
+        return truth
+
+    def write(self, workbook_path: str | Path, truth_path: str | Path | None = None) -> None:
+        """Write the workbook, and the truth if a path is given; each appears whole or not at all."""
+        write_sheets(self.sheets, workbook_path)
+        if truth_path is None:
+            return
+        truth_path = Path(truth_path)
+        try:
+            write_whole(truth_path, truth_text(self.truth))
+        except OSError as error:
+            raise UserError(not_written(truth_path, error)) from None
+
+
+def simulate(
+    parameters: Parameters,
+    seed: int = DEFAULT_SEED,
+    judge: JudgeParameters | None = DEFAULT_JUDGE,
+    *,
+    texts: bool = True,
+) -> Simulation:
+    """Simulate a study: numbers, words, sheets and truth, and the scores of a judge.
+
+    Numbers, words, sheets and judge draw from streams of their own, so that a change of one leaves
+    the others as they are. The sheets are the same with and without a judge. Without texts, every message is one word
+    and nobody comments: enough for the statistics of ratings, in half the time; a judge needs them. The same parameters
+    and seed give the same simulation.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UserError(f"The seed is {seed!r}; accepted: a whole number of at least 0.")
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(4)]
+    study = draw(parameters, streams[0])
+    words = Words(*(["."] * len(study.turn),) * 2, [None] * len(study.turn), np.full((len(study.turn), 7), -1, np.int8))
+    if texts or judge is not None:
+        words = write_words(study, streams[1])
+    built = build_sheets(study, words, streams[2])
+    marks = [  # by which the workbook says what it is, and to which truth it belongs
+        ["note", "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings."],
+        ["seed", str(seed)],
+        ["parameters", json.dumps(parameters.as_dict(), ensure_ascii=False)],
     ]
+    sheets = built.sheets | {SYNTHETIC_SHEET: Sheet(SYNTHETIC_SHEET, ["key", "value"], marks)}
+    judged = None
+    if judge is not None:
+        judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
+    return Simulation(sheets, study, words, seed, built, judge, judged)
 
 
-def _participants(study: Numbers, pids: list[str], generator: np.random.Generator) -> Sheet:
-    """One row per participant; age, gender, role and experience with AI have no effect."""
-    people = len(pids)
-    columns = {
-        "PID": pids,
-        "Age": np.clip(np.round(generator.normal(40, 11, people)), 19, 68).tolist(),
-        "Gender": [_GENDERS[k] for k in generator.choice(len(_GENDERS), people, p=_GENDER_SHARES)],
-        "Role": [_ROLES[k] for k in generator.integers(len(_ROLES), size=people)],
-        "AIExperience": [_EXPERIENCE[k] for k in generator.choice(len(_EXPERIENCE), people, p=_EXPERIENCE_SHARES)],
-        **dict(zip(study.parameters.characteristics, study.scores.T.tolist(), strict=True)),
-        "MostImportantDimension": [DIMENSION_NAMES[k] for k in study.most_important],
-    }
-    return Sheet("Participants", list(columns), [list(row) for row in zip(*columns.values(), strict=True)])
+def describe_parameters() -> list[str]:
+    """One line for each parameter, those of the simulated judge last: name, default, and what is accepted."""
+    known = [*Parameters.accepted(), *JudgeParameters.accepted()]
+    return [f"{name} = {default}  ({accepted})" for name, default, accepted in known]

@@ -3,7 +3,7 @@
 import functools
 import importlib.resources
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -90,8 +90,15 @@ class Diagnostics:
 
     _places: dict[Diagnostic, list[int]] = field(default_factory=dict)
 
-    def add(self, entry: str, place: Mapping, rows: Iterable[int] = (), value: object = "", **words: object) -> None:
-        """Add what stands under ``entry`` in diagnostics.toml, or further rows of one that is there already."""
+    def add(
+        self, entry: str, place: Mapping, rows: Sequence[int] | None = None, value: object = "", **words: object
+    ) -> None:
+        """Add what stands under ``entry`` in diagnostics.toml, or further rows of one that is there already.
+
+        Nothing if ``rows`` is empty: there is no such row.
+        """
+        if rows is not None and not len(rows):
+            return
         kind = entry.partition("/")[0]
         said = _entries().get(kind, {}) | _entries()[entry]
         diagnostic = Diagnostic(
@@ -103,9 +110,9 @@ class Diagnostics:
             rows=(),
             value=as_text(value),
             problem=said["problem"].format_map(words),
-            fix=said["fix"].format_map(words),
+            fix=words.get("fix") or said["fix"].format_map(words),
         )
-        self._places.setdefault(diagnostic, []).extend(rows)
+        self._places.setdefault(diagnostic, []).extend(() if rows is None else map(int, rows))
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""

@@ -8,10 +8,12 @@ import datetime
 import functools
 import importlib.resources
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
@@ -54,24 +56,11 @@ TYPES = {
     datetime.timedelta: "duration",
 }
 
-MISSING_WORDS = frozenset({
-    "#n/a", "#n/a n/a", "#na", "#nv", "(blank)",
-    "(empty)", "(leer)", "(missing)", "(null)", "*", "-", "--", "---", "-1.#ind", "-inf", "-nan", ".", "..", "...",
-    "1.#ind", "1.#qnan", "<na>", "<null>", "=na()", "?", "??", "???", "[null]", "\\n", "blank", "empty", "fehlend",
-    "inf", "k. a.", "k.a.", "leer", "manquant", "missing", "missing value", "n. a.", "n.a.", "n/a", "n/d", "na",
-    "na()", "nan", "nat", "nd", "nil", "ninguno", "no data", "no value", "none", "none selected", "not answered",
-    "not asked", "not available", "not shown", "null", "nv", "perdido", "skipped", "sysmis", "system missing",
-    "unanswered", "undefined", "vac\u00edo", "vide", "void", "\u2010", "\u2011", "\u2012", "\u2013", "\u2014",
-    "\u2026", "\u2212",
-} | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"})  # fmt: skip
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+MISSING_WORDS = frozenset(_WORDS["missing"]) | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
 
-DECLINING_WORDS = frozenset({
-    "can't rate", "can't say", "can't tell", "cannot rate", "cannot say", "declined", "dk", "do not know",
-    "don't know", "dont know", "i don't know", "no answer", "no opinion", "no response", "not applicable",
-    "not rated", "prefer not to answer", "prefer not to say", "rather not say", "refused", "unable to rate",
-    "unknown",
-})  # fmt: skip
+DECLINING_WORDS = frozenset(_WORDS["declining"])
 """English words by which a person declines to answer; those of other languages are in languages.yml."""
 
 KINDS = {
@@ -400,10 +389,30 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
             levels[question.column.name] = _read_column(
                 table, question, pooled[question.declared], options, diagnostics, missing
             )
-        _report_reversed(table, questions, levels, diagnostics)
-    if missing:
-        rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
-        diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
+        # A question whose answers run against those of all others on the same scale.
+        stacked = np.column_stack([levels[question.column.name][0] for question in questions])
+        stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
+        known = np.isfinite(stacked)
+        total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
+        for position, question in enumerate(questions if len(questions) > 2 else ()):
+            both = known[:, position]
+            own = stacked[both, position]
+            others = (total[both] - own) / (count[both] - 1)
+            if len(own) < ENOUGH_NUMBERS or not own.std() or not others.std():
+                continue
+            if (correlation := float(np.corrcoef(own, others)[0, 1])) < REVERSED_BELOW:
+                diagnostics.add(
+                    "reversed-column",
+                    table.place(question.official),
+                    others=len(questions) - 1,
+                    correlation=correlation,
+                    rows_compared=f"{both.sum():,}",
+                    highest=f"{question.interval.highest:g}",
+                    official=question.official,
+                    option=Interval(question.interval.highest, question.interval.lowest).option,
+                )
+    rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
+    diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
     return levels
 
 
@@ -456,13 +465,9 @@ def _read_column(
         elif level is None:
             unreadable[as_text(answer.cell)] += answer.count
         if entry not in {"", "declines"} and not refusal:
-            advice = (
-                f"write a number from {question.interval} or one of: {', '.join(anchors)}; leave the cell blank if "
-                "there is no answer."
-            )
-            advice = f"{question.declare([answer.number])}." if answer.number in codes else advice
-            rows = (np.flatnonzero(question.rows == code) + 2).tolist()
-            diagnostics.add(entry, place, rows, answer.cell, advice=advice, **common, **words)
+            fix = f"{question.declare([answer.number])}." if answer.number in codes else ""
+            rows = np.flatnonzero(question.rows == code) + 2
+            diagnostics.add(entry, place, rows, answer.cell, fix=fix, anchors=", ".join(anchors), **common, **words)
     values, states = level_of[question.rows], state_of[question.rows]
     rescaled = question.declared if question.declared != Interval(1, size) else None
     table.notes[official] = {
@@ -501,31 +506,3 @@ def _read_column(
             **common,
         )
     return values, states
-
-
-def _report_reversed(table, questions: list[Question], levels: Mapping, diagnostics: Diagnostics) -> None:
-    """Report a question whose answers run against those of all others on the same scale."""
-    if len(questions) < 3:
-        return
-    stacked = np.column_stack([levels[question.column.name][0] for question in questions])
-    stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
-    known = np.isfinite(stacked)
-    total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
-    for position, question in enumerate(questions):
-        both = known[:, position]
-        own = stacked[both, position]
-        others = (total[both] - own) / (count[both] - 1)
-        if len(own) < ENOUGH_NUMBERS or not own.std() or not others.std():
-            continue
-        correlation = float(np.corrcoef(own, others)[0, 1])
-        if correlation < REVERSED_BELOW:
-            diagnostics.add(
-                "reversed-column",
-                table.place(question.official),
-                others=len(questions) - 1,
-                correlation=correlation,
-                rows_compared=f"{both.sum():,}",
-                highest=f"{question.interval.highest:g}",
-                official=question.official,
-                option=Interval(question.interval.highest, question.interval.lowest).option,
-            )

@@ -9,7 +9,7 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 import gc
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
@@ -55,24 +55,11 @@ Columns = dict[str, list | np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParsedWorkbook:
-    """A workbook that was read and checked: what :class:`sense7.study.Study` holds, by columns, without data frames.
+class ParsedWorkbook(Study):
+    """A workbook that was read and checked, by columns, without data frames: importing pandas takes longer than that.
 
-    A state is its place in ``sense7.study.STATES``. Importing pandas takes longer than reading a workbook.
+    A state is its place in ``sense7.study.STATES``.
     """
-
-    name: str
-    conversations: Columns
-    messages: Columns
-    turns: Columns
-    participants: Columns | None
-    columns: Columns
-    participants_sheet: str | None = None
-    sheets: Mapping = field(default_factory=dict)
-    diagnostics: list = field(default_factory=list)
-    prompted_condition: str | None = None
-    prompted_reason: str = ""
-    provenance: object | None = None
 
     def study(self) -> Study:
         """The same with data frames."""
@@ -91,15 +78,10 @@ class ParsedWorkbook:
             for name, column in self.turns.items()
             if name.endswith("_state")
         }
-        frames = {
-            "conversations": frame(self.conversations),
-            "messages": frame(self.messages),
-            "turns": frame(self.turns | states),
-            "participants": None if self.participants is None else frame(self.participants),
-            "columns": pd.DataFrame(self.columns),
-        }
-        others = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return Study(**others | frames)
+        frames = {name: frame(getattr(self, name)) for name in ("conversations", "messages")}
+        frames |= {"turns": frame(self.turns | states), "columns": pd.DataFrame(self.columns)}
+        frames["participants"] = None if self.participants is None else frame(self.participants)
+        return Study(**vars(self) | frames)
 
 
 def read_workbook(path: str | Path, **options) -> Study:
@@ -184,8 +166,7 @@ def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> Pa
         )
         tasks.leave_out(in_tasks)
         for table, rows in ((tasks, in_tasks), (messages, in_messages)):
-            if rows:
-                diagnostics.add("further-header", {"sheet": table.sheet.name}, [row + 2 for row in rows])
+            diagnostics.add("further-header", {"sheet": table.sheet.name}, [row + 2 for row in rows])
         explained = bool(in_tasks or in_messages)
     if tasks:
         conversations = read_conversations(tasks, diagnostics, options)
@@ -278,8 +259,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
         diagnostics.add("merged-cells", place, ranges=count_of(sheet.merged, "merged range"))
     if not sheet.visible:
         diagnostics.add("hidden-sheet", place)
-    if sheet.hidden:
-        diagnostics.add("hidden-rows", place, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
+    diagnostics.add("hidden-rows", place, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
     for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
         for position, row in cells:
             diagnostics.add(entry, place_of(sheet, position), [row])
@@ -467,8 +447,7 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
     columns |= {name: levels[named] for name, (levels, _) in read_scales(tasks, diagnostics, options).items()}
     columns["row"] = rows[named]
     filled = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
-    if (filled & ~named).any():
-        diagnostics.add("missing-id/conversation", tasks.place("TaskId"), rows[filled & ~named].tolist())
+    diagnostics.add("missing-id/conversation", tasks.place("TaskId"), rows[filled & ~named])
     numbers = columns["row"].tolist()
     if not numbers:
         diagnostics.add("no-conversation", {"sheet": tasks.sheet.name})
@@ -479,8 +458,7 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
         report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
     participants = columns["participant"]
     without = [index for index, participant in enumerate(participants) if participant is None]
-    if without:
-        diagnostics.add("missing-participant", tasks.place("PID"), [numbers[index] for index in without])
+    diagnostics.add("missing-participant", tasks.place("PID"), [numbers[index] for index in without])
     for index in without:  # a made-up name that no PID can equal, since ids are trimmed
         participants[index] = f" (no PID) {columns['conversation'][index]}"
     blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
@@ -496,11 +474,6 @@ def read_messages(
     table: Table, levels: Mapping, tasks: Table, conversations: Columns, diagnostics: Diagnostics
 ) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them, in the order of the rows."""
-
-    def report(entry: str, official: str, mask: np.ndarray, rows: np.ndarray) -> None:
-        if mask.any():
-            diagnostics.add(entry, table.place(official), rows[mask].tolist())
-
     # The conversation of each message, as Tasks spells it.
     cells, place = table.cells("TaskId"), table.place("TaskId")
     identifiers = as_names(cells)
@@ -526,7 +499,7 @@ def read_messages(
     for column in table.columns:
         if column.name in levels:
             stray = known & ~is_turn & np.isfinite(levels[column.name][0])
-            report("rating-elsewhere", column.official, stray, np.arange(2, len(known) + 2))
+            diagnostics.add("rating-elsewhere", table.place(column.official), np.flatnonzero(stray) + 2)
     kept, index, is_turn = known.tolist(), np.flatnonzero(known), is_turn[known]
     conversation, message_id, seconds, rows = conversation[known], message_id[known], seconds[known], index + 2
 
@@ -545,7 +518,7 @@ def read_messages(
         seen.add(row)
     duplicates = np.zeros(len(index), dtype=bool)
     duplicates[repeats] = np.isin(conversation[repeats], conversation[certain])
-    report("duplicate-message", "TaskId", duplicates, rows)
+    diagnostics.add("duplicate-message", table.place("TaskId"), rows[duplicates])
 
     # The position of each message in its conversation: by MessageId where every message has one of its own.
     missing, single, cells = np.isnan(message_id), np.flatnonzero(~duplicates), table.cells("MessageId")
@@ -560,10 +533,11 @@ def read_messages(
 
     unordered, blank = falls(message_id), missing.copy()
     blank[missing] = [is_blank(cells[number]) for number in index[missing]]
-    report("missing-message-id", "MessageId", blank & ("MessageId" in table.positions), rows)
-    report("repeated-message-id", "MessageId", repeated, rows)
-    report("unordered-message-id", "MessageId", unordered, rows)
-    report("unordered-time", "TimeOffsetSeconds", falls(seconds) & ~unordered, rows)
+    place = table.place("MessageId")
+    diagnostics.add("missing-message-id", place, rows[blank & ("MessageId" in table.positions)])
+    diagnostics.add("repeated-message-id", place, rows[repeated])
+    diagnostics.add("unordered-message-id", place, rows[unordered])
+    diagnostics.add("unordered-time", table.place("TimeOffsetSeconds"), rows[falls(seconds) & ~unordered])
     by_row = np.isin(conversation, conversation[missing | repeated])
     position = _rank(conversation, np.where(by_row, 0, message_id))
 
@@ -595,8 +569,7 @@ def read_messages(
         diagnostics.add("no-rating", {"sheet": table.sheet.name})
     speaking = set(messages["conversation"])
     silent = [name not in speaking for name in conversations["conversation"]]
-    if any(silent):
-        diagnostics.add("no-message", tasks.place("TaskId"), conversations["row"][silent].tolist())
+    diagnostics.add("no-message", tasks.place("TaskId"), conversations["row"][silent])
     return messages, turns
 
 
@@ -622,8 +595,7 @@ def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostic
         else:
             values[index] = number
             commas += [index + 2] if has_decimal_comma(cell) else []
-    if commas:
-        diagnostics.add("decimal-comma", place, commas)
+    diagnostics.add("decimal-comma", place, commas)
     table.notes[official] = {"filled": filled, "read": int(np.isfinite(values).sum())}
     return values
 
@@ -678,7 +650,14 @@ def read_participants(
             if "taskid" not in headers or len(ids) == len(set(ids)):
                 ids_of[sheet.name] = ids
         place = {"sheet": sheet.name}
-        original = next((name for name, of in used.items() if _is_copy(sheet, sheets[name], of)), None)
+        # A copy has all columns of another, or its name and the columns without which it can't be read.
+        own, original = set(headers) - {""}, None
+        for name, official in used.items():
+            columns = set(map(normalise_name, sheets[name].header)) - {""}
+            called = normalise_name(official) in normalise_name(sheet.name)
+            keys = set(map(normalise_name, KEY_COLUMNS[official]))
+            if columns and keys <= own and (called or (columns <= own and len(own) == len(columns))):
+                original = original or name
         if original:
             diagnostics.add("copied-sheet", place, original=original)
         elif sheet.name in ids_of:
@@ -729,8 +708,8 @@ def read_participants(
             columns[name] = _characteristic(sheet, index, diagnostics, options)
     columns["row"] = np.arange(2, len(sheet.rows) + 2)
     named = np.array([name is not None for name in columns["participant"]], dtype=bool)
-    if lost := [row for row in columns["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]:
-        diagnostics.add("missing-id/participant", place, lost)
+    lost = [row for row in columns["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]
+    diagnostics.add("missing-id/participant", place, lost)
 
     def only(kept: np.ndarray) -> Columns:
         return {
@@ -750,26 +729,15 @@ def read_participants(
     people = columns["participant"]
     first = dict(zip(reversed(people), reversed(columns["row"].tolist()), strict=True))
     repeated = ~np.isin(columns["row"], list(first.values()))
-    if repeated.any():
-        diagnostics.add("duplicate-participant", place, columns["row"][repeated].tolist())
-        columns = only(~repeated)
+    diagnostics.add("duplicate-participant", place, columns["row"][repeated])
+    columns = only(~repeated)
     if conversations is not None:
         idle = [name not in active for name in columns["participant"]]
-        if any(idle):
-            diagnostics.add("participant-without-conversation", place, columns["row"][idle].tolist())
+        diagnostics.add("participant-without-conversation", place, columns["row"][idle])
         unknown = [name not in first for name in conversations["participant"]]
-        if any(unknown):
-            rows, tasks = conversations["row"][unknown].tolist(), tables["Tasks"]
-            diagnostics.add("participant-without-characteristics", tasks.place("PID"), rows, chosen=sheet.name)
+        rows, tasks = conversations["row"][unknown], tables["Tasks"]
+        diagnostics.add("participant-without-characteristics", tasks.place("PID"), rows, chosen=sheet.name)
     return columns, sheet.name
-
-
-def _is_copy(sheet: Sheet, original: Sheet, official: str) -> bool:
-    """Whether a sheet has all columns of another, or its name and the columns without which it can't be read."""
-    names, own = (set(map(normalise_name, one.header)) - {""} for one in (original, sheet))
-    keys = set(map(normalise_name, KEY_COLUMNS[official]))
-    called = normalise_name(official) in normalise_name(sheet.name)
-    return bool(names) and keys <= own and (called or (names <= own and len(own) == len(names)))
 
 
 def _is_number_below(sheet: Sheet, place: int) -> bool:

@@ -1,43 +1,19 @@
 """An empty workbook of the official format to fill in: columns explained, answers to choose from."""
 
+import tomllib
 from pathlib import Path
 
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.xlsx import new_workbook
 
-PARTICIPANT_COLUMNS = {
-    "PID": "The participant, spelt as in the sheet Tasks; one row each. Needed.",
-    "Age": "An example of a characteristic: a number. Rename or remove it; add columns of your own.",
-    "Gender": "An example of a characteristic: a word. Rename or remove it; add columns of your own.",
-}
-"""Columns of the sheet Participants, with what they mean. The format prescribes none but PID."""
-
-MEANINGS = {
-    "PID": "The participant: any name that identifies one person, and tells nothing about them. Needed.",
-    "Model": "The condition: which assistant answered. Conditions are compared by these names.",
-    "TaskId": "The conversation. Needed; in Tasks each stands once, in Messages in every row of it.",
-    "PreTaskChoice": "The topic that the participant chose, before the conversation. A few words, in any language.",
-    "PreTaskImportance": "Before the conversation: how important the topic is to the participant.",
-    "PreTaskDesiredEmpathy": "Before the conversation: how much empathy the participant wishes for.",
-    "PostTaskExperience_Successful": "After the conversation: it was successful.",
-    "PostTaskExperience_Engaged": "After the conversation: the participant felt engaged.",
-    "PostTaskExperience_PositiveInteraction": "After the conversation: it was a positive interaction.",
-    "PostTaskExperience_UseAgain": "After the conversation: the participant would use the assistant again.",
-    "MessageId": "Place of the message in its conversation: 1, 2, 3 ...",
-    "TimeOffsetSeconds": "Seconds since the conversation began. May stay blank.",
-    "Role": "Who wrote the message, exactly so: user, assistant or error. Needed; only assistant rows have ratings.",
-    "Content": "Text of the message.",
-    "Retry": "A mark where an answer was asked for again; kept as it is. May stay blank.",
-    "EmpathyOverall": "How empathic the assistant's message was, all in all.",
-    "Comment": "The participant's own words on the assistant's message. May stay blank.",
-}
-"""Column -> what it means; those of dimensions are explained by their definitions."""
+MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
+"""Column -> what it means, of the format and of the sheet Participants."""
 
 
 def explain(column: Column) -> str:
     """Say what a column of the format means, and which answers it takes."""
-    meaning = MEANINGS.get(column.official)
+    meaning = MEANINGS["format"].get(column.official)
     if meaning is None:
         dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
         when = "After the conversation" if column.name.startswith("post_") else "In this message"
@@ -65,7 +41,7 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     with new_workbook(path) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
         notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
-        for sheet, meanings in (notes | {"Participants": PARTICIPANT_COLUMNS}).items():
+        for sheet, meanings in (notes | {"Participants": MEANINGS["participants"]}).items():
             page = book.add_worksheet(sheet)
             for position, (name, note) in enumerate(meanings.items()):
                 page.write_string(0, position, name, bold)

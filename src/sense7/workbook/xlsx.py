@@ -33,6 +33,9 @@ MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 MOST_CELLS = 26 * 999_999
 """Cells of the rectangle from A1 to a sheet's last filled cell, and cells that a sheet may speak of."""
 
+MOST_TAGS = 1_000_000
+"""Tags of a part beside the sheets that are looked at."""
+
 LARGEST, DENSEST, ALWAYS_SMALL = 512 * 2**20, 100, 16 * 2**20
 """Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much."""
 
@@ -126,7 +129,7 @@ def examine(path: Path) -> dict[str, Marks]:
             def tags(name: str) -> list[tuple[str, dict]]:
                 found: list[tuple[str, dict]] = []
                 if name in known:
-                    _parse(path, name, content(name), lambda tag, attributes: found.append((tag, attributes)))
+                    _parse(path, name, content(name), lambda *tag: len(found) < MOST_TAGS and found.append(tag))
                 return found
 
             folder, calculated = book.removesuffix("workbook.xml"), True
@@ -161,7 +164,7 @@ def examine(path: Path) -> dict[str, Marks]:
                 large = len(xml) >= MOST_CELLS * len('<c r="A1"/>')
                 if b"sheetData" in xml and (large or any(re.search(sign, xml) for sign in signs)):
                     name = names.get(key, part)
-                    marks[name] = _look(path, name, xml, percent, calculated)
+                    marks[name] = _look(path, name, xml, frozenset(percent), calculated)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
         raise refusal(path, "damaged/zip", part=part, error=error) from None
     return marks
@@ -185,7 +188,7 @@ def _parse(path: Path, name: str, xml: bytes, start: Callable, end: Callable | N
         raise refusal(path, "damaged/xml", part=name, error=one_line(error)) from None
 
 
-def _look(path: Path, name: str, xml: bytes, percent: list[str], calculated: bool) -> Marks:
+def _look(path: Path, name: str, xml: bytes, percent: frozenset[str], calculated: bool) -> Marks:
     """Marks of a sheet, cell by cell; one that reaches too far is refused. A cell without a place follows the last."""
     marks = Marks([], [], [], [], [])
     row = width = height = cells = 0
@@ -279,7 +282,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             changes += [  # an id that comes to equal its neighbor stays what it is in the file, as a text
                 (column, row, lambda number, digits=digits: number if int(number) == int(digits) else digits)
                 for column, row, digits in own.digits
-                if "id" in header[column].casefold()
+                if "id" in "".join(header[column : column + 1]).casefold()
             ]
             for column, row, change in changes:
                 if 0 <= row - 2 < len(rows) and column < len(rows[row - 2]) and type(rows[row - 2][column]) is float:

@@ -9,7 +9,7 @@ import functools
 
 import numpy as np
 
-from sense7.simulate.implied.arrays import Tables
+from sense7.simulate.implied.arrays import Tables, over_draws
 from sense7.simulate.implied.context import details_of_context, values_of_context
 from sense7.simulate.implied.conversations import details_of_conversations, values_of_conversations
 from sense7.simulate.implied.course import details_of_course, values_of_course
@@ -31,7 +31,6 @@ BRUTE_FORCE_SEED = 160925
 
 _THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations, values_of_context, values_of_course)
 _DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations, details_of_context, details_of_course)
-_NEGLIGIBLE = 1e-12
 
 TWINS = {
     "relational_applicability": "applicability_Relational",
@@ -45,20 +44,9 @@ TWINS = {
 
 
 def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
-    """Every statistic of the truth file, on one (large) study, with plain array code.
+    """Every statistic of the truth file, on one (large) study; NaN where it does not define it.
 
-    Parameters
-    ----------
-    study : Numbers
-        Drawn by the model.
-    details : bool
-        Whether to compute those, too, that cost more: what is said of turns, of context and of the course.
-
-    Returns
-    -------
-    dict
-        Key -> value; NaN where the study does not define it. The keys are described in
-        :mod:`sense7.simulate.implied.meanings`.
+    Details cost more: what is said of turns, of context and of the course.
     """
     tables = Tables(study)
     values: dict[str, float] = {}
@@ -72,36 +60,15 @@ def statistics_of(study: Numbers, *, details: bool = True) -> dict[str, float]:
 def implied_values(
     parameters: Parameters, batches: int = BATCHES, scale: int = BATCH_SCALE
 ) -> dict[str, tuple[float, float]]:
-    """Population values that the parameters imply, by brute force.
+    """Population values that the parameters imply, by brute force: key -> (mean over batches, its standard error).
 
-    Parameters
-    ----------
-    parameters : Parameters
-        What was planted.
-    batches : int
-        Independent draws, at least 2. Details (:func:`statistics_of`) are computed on the first half of them.
-    scale : int
-        Size of each draw in studies; ``batches * scale`` studies are drawn in all, so that the
-        Monte Carlo error is about ``1 / sqrt(batches * scale)`` of a study's sampling error.
-
-    Returns
-    -------
-    dict
-        Key -> (mean over batches, its standard error). A statistic that is undefined in a batch
-        (no poor turn at all, say) is left out of the mean; NaN if it is undefined in all.
+    ``batches * scale`` studies are drawn in all, so that the error is about ``1 / sqrt(batches * scale)`` of a study's
+    sampling error. Details are computed on the first half of the batches. A statistic that is undefined in a batch (no
+    poor turn at all, say) is left out of the mean; NaN if it is undefined in all.
     """
     seeds = np.random.SeedSequence(BRUTE_FORCE_SEED).spawn(batches)
     draws = [
         statistics_of(draw(parameters, np.random.default_rng(seed), scale), details=number < max(2, batches // 2))
         for number, seed in enumerate(seeds)
     ]
-    values = {}
-    for key in draws[0]:
-        column = np.array([entry.get(key, np.nan) for entry in draws], dtype=float)
-        column = column[np.isfinite(column)]
-        if len(column) < 2:
-            values[key] = (np.nan, np.nan)
-        else:
-            error = column.std(ddof=1) / np.sqrt(len(column))
-            values[key] = (float(column.mean()), float(error) if error > _NEGLIGIBLE else 0.0)
-    return values
+    return {key: over_draws(draws, key) for key in draws[0]}

@@ -158,6 +158,16 @@ def centered(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.column_stack([centered(column, groups) for column in values.T])
 
 
+def over_draws(draws: list[dict[str, float]], key: str) -> tuple[float, float]:
+    """Mean and standard error of a statistic over the draws that define it; NaN if fewer than two do."""
+    column = np.array([one.get(key, np.nan) for one in draws], dtype=float)
+    column = column[np.isfinite(column)]
+    if len(column) < 2:
+        return np.nan, np.nan
+    error = column.std(ddof=1) / np.sqrt(len(column))
+    return float(column.mean()), float(error) if error > 1e-12 else 0.0
+
+
 # Two variables ------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,250 @@
+"""What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
+
+import html
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+import pandas as pd
+
+from sense7.judge.ratings import read_ratings
+from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_reply
+from sense7.judge.requests import Questions
+from sense7.terminal import count_of
+
+__all__ = ["Answer", "NoCompletion", "now", "read_completion", "without_score", "words_of"]
+
+FILTERED = "content_filter"
+"""Reason for which a reply ended that a filter of the endpoint stopped."""
+
+_READ = ("score", "authors_score", "doubtful", "status", "reason", "reasoning")
+_RECEIVED = ("output", "returned_model", "system_fingerprint", "finish_reason")
+_NUMBERS = ("score", "authors_score", "seconds", "input_tokens", "output_tokens")
+_FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE)
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_text")
+_SAID_IN = [
+    "message",
+    "detail",
+    "msg",
+    "error_description",
+    "description",
+    "error",
+    "errors",
+    "title",
+    "reason",
+    "text",
+]
+_NOT_SHOWN = re.compile(r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The outcome of one request: what the endpoint returned, or why it returned nothing."""
+
+    conversation: str
+    run: int
+    output: str | None = None
+    refusal: str | None = None
+    note: str | None = None
+    finish_reason: str | None = None
+    returned_model: str | None = None
+    system_fingerprint: str | None = None
+    response_id: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
+    attempts: int = 1
+    time: str | None = None
+    error: str | None = None
+    prompt_cut: bool = False
+    asked: list | None = None
+
+    @cached_property
+    def reply(self) -> Reply:
+        """The reply, read once however often it is asked for: score, status, levels of the ratings asked for."""
+        reply = read_reply(self.output, finish_reason=self.finish_reason, refusal=self.refusal, error=self.error)
+        if self.note and reply.status == "parse_failure":
+            reply = replace(reply, reason=f"{reply.reason}: {self.note}")
+        reply = replace(reply, status="prompt_cut") if self.prompt_cut else reply
+        if self.asked:
+            reply = read_ratings(self.output, tuple(self.asked), reply)
+        if self.attempts == 0:
+            reply = replace(reply, status=NOT_ASKED, authors_score=math.nan)
+        return reply if reply.status in USABLE else replace(reply, levels={})
+
+    def row(self) -> dict:
+        """The answer as a row of a frame of predictions, without what is known of the conversation."""
+        read = {name: getattr(self.reply, name) for name in _READ}
+        received = {name: getattr(self, name) for name in _RECEIVED}
+        numbers = {name: getattr(self, name) for name in _NUMBERS[2:]}
+        return read | received | numbers
+
+
+def with_answers(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> pd.DataFrame:
+    """Frame with one row per conversation, and what was answered; who has no answer was not asked."""
+    rows = [(answers.get(name) or not_asked(name, run, lacking)).row() for name in frame["conversation"]]
+    found = pd.DataFrame(rows, columns=[*_READ, *_RECEIVED, *_NUMBERS[2:]], index=frame.index, dtype=object)
+    kinds = dict.fromkeys(_NUMBERS, float) | {"doubtful": bool}
+    return pd.concat([frame, found.where(found.notna(), None).astype(kinds)], axis=1)
+
+
+def not_asked(conversation: str, run: int, why: str) -> Answer:
+    """The answer to a request that was never sent."""
+    return Answer(conversation, run, attempts=0, error=why)
+
+
+def run_frame(
+    questions: Questions, run: int, answers: Mapping[str, Answer], *, lacking: str = "not asked"
+) -> pd.DataFrame:
+    """Return one run as the frame that :func:`sense7.judge.files.write_predictions` takes."""
+    frame = questions.frame[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
+    frame = with_answers(frame, run, answers, lacking)
+    return frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+
+
+class NoCompletion(ValueError):
+    """What was returned is no chat completion."""
+
+    def __init__(self, completion):
+        error = completion.get("error") if isinstance(completion, dict) else None
+        code = error.get("code") if isinstance(error, dict) else None
+        self.code = int(code) if str(code).isdecimal() else None
+        self.words = words_of(completion) if isinstance(completion, dict) else ""
+        super().__init__("what was returned is no chat completion" + (f": {self.words}" if self.words else ""))
+
+
+def read_completion(completion) -> dict:
+    """Take from a chat completion what an :class:`Answer` keeps of it."""
+    if not isinstance(completion, dict):
+        raise NoCompletion(completion)
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    usage = completion.get("usage") if isinstance(completion.get("usage"), dict) else {}
+    if not choice and (completion.get("error") or not (isinstance(choices, list) or usage)):
+        raise NoCompletion(completion)
+    message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
+    finish = choice.get("finish_reason")
+    finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
+    output, refusal = _texts(message.get("content"))
+    # Some endpoints count tokens that they took from a cache apart from those of the prompt.
+    tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    cached = sum(_count(usage.get(name)) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    found = {
+        "output": output,
+        "refusal": _text(message.get("refusal")) or refusal,
+        "note": None if (output or "").strip() else _where_else(message),
+        "finish_reason": finish,
+        "returned_model": _text(completion.get("model")),
+        "system_fingerprint": _text(completion.get("system_fingerprint")),
+        "response_id": _text(completion.get("id")),
+        "input_tokens": tokens + cached if tokens is not None and tokens < cached else tokens,
+        "output_tokens": _count(usage.get("completion_tokens", usage.get("output_tokens"))),
+    }
+    failed = words_of(choice.get("error")) or words_of(completion.get("error"))
+    if failed or ending(finish) == FAILED:
+        found["error"] = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
+    elif not choice:
+        found["error"] = "the completion has no reply in it: its choices are empty"
+    elif message.get("content") and output is None and not found["refusal"] and not found["note"]:
+        found["error"] = "the reply of the chat completion is no text"
+    return found
+
+
+def _text(value) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value) -> int | None:
+    return value if type(value) is int and 0 <= value <= 2**53 else None  # more can't be counted exactly in a frame
+
+
+def _texts(content) -> tuple[str | None, str | None]:
+    """Text of a content and words of refusal in it; it may be a list of parts, of which some are thinking."""
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list):
+        return (content, None) if isinstance(content, str) else (None, None)
+    texts, refusals = [], []
+    for part in content:
+        kind = part.get("type", "text") if isinstance(part, dict) else ""
+        if isinstance(part, str):
+            texts.append(part)
+        elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif kind == "refusal":
+            refusals.append(_text(part.get("refusal")) or "refused")
+    return "".join(texts) if texts else None, " ".join(refusals) or None
+
+
+def _where_else(message: dict) -> str | None:
+    """Say what a message without a text holds."""
+    if isinstance(message.get("content"), list):
+        kinds = {str(part.get("type")) for part in message["content"] if isinstance(part, dict)}
+        if kinds - {"None"}:
+            return f"it has parts of the type {', '.join(sorted(kinds))} alone"
+    for name in _THOUGHTS:
+        if _text(message.get(name)):
+            return f"its text stands in {name}, which holds what the model thinks"
+    return "it calls a tool" if message.get("tool_calls") or message.get("function_call") else None
+
+
+def words_of(problem) -> str:
+    """Return what an endpoint says of a failure: an object, a list of them, a text, or HTML."""
+    if isinstance(problem, str):
+        return _without_html(problem)
+    if isinstance(problem, list):
+        return "; ".join(filter(None, map(words_of, problem)))
+    if not isinstance(problem, dict):
+        return ""
+    said = [words_of(problem[name]) for name in _SAID_IN if name in problem]
+    said = [words for number, words in enumerate(said) if words and not any(words in one for one in said[:number])]
+    if said and isinstance(where := problem.get("loc"), list):
+        said = [f"{'.'.join(map(str, where))}: {said[0]}"]
+    metadata = problem.get("metadata")
+    if isinstance(metadata, dict) and _text(metadata.get("raw")):
+        said.append(_without_html(metadata["raw"]))
+    return "; ".join(said[:3])
+
+
+def _without_html(text: str) -> str:
+    text = text[:100_000]
+    if re.search(r"<(?:!doctype|html|head|body|h\d|p|pre|div|center|title)\b", text, re.IGNORECASE):
+        title = re.search(r"<title[^>]{0,200}>([^<]{0,300})", text, re.IGNORECASE)
+        text = re.sub(r"<[^<>]{0,1000}>", " ", _NOT_SHOWN.sub(" ", text))
+        text = html.unescape(text if text.strip() or not title else title[1])
+    return re.sub(r"\s+([.,:;])(?=\s|$)", r"\1", " ".join(text.split()))
+
+
+def filter_refusal(status: int | None, error) -> str | None:
+    """Return the words of a content filter that refused a request as a whole; None if it failed otherwise."""
+    if status not in (400, 403) or not isinstance(error, dict):
+        return None
+    metadata = error.get("metadata")
+    moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
+    if not moderated and not any(_FILTER_CODE.search(str(error.get(name))) for name in ("code", "type")):
+        return None
+    return words_of(error) or "refused by the endpoint's content filter"
+
+
+def describe_reply(reply: Reply) -> str:
+    """Say in one line what an unusable reply was: its status, the reason, and the beginning of its text."""
+    text = " ".join(reply.text.split())
+    shown = f": {text if len(text) <= 200 else f'{text[:200]} ..'!r}" if text else ""
+    return f"{reply.status} ({reply.reason}){shown}"
+
+
+def without_score(run: int, answers: Mapping[str, Answer]) -> str:
+    """Say that no answer of a run has a score, and show one; "" if one has, or there are none."""
+    replies = [answer.reply for answer in answers.values()]
+    if not replies or any(reply.status in USABLE for reply in replies):
+        return ""
+    number = count_of(len(replies), "reply", "replies")
+    return f"run {run:,}: none of {number} could be used; the last: {describe_reply(replies[-1])}"
+
+
+def now() -> str:
+    """Return the time as ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

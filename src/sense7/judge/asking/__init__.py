@@ -1,1 +1,0 @@
-"""Asking a judge: the prompt, the endpoint, the journal of answers, and what is written of them."""

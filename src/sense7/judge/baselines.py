@@ -1,0 +1,488 @@
+"""What can be counted in a conversation's texts, user and assistant apart. Ratings are never looked at."""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.linalg import solve
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, ratio
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.findings.ground_truth import ground_truth, label_counts, labels
+from sense7.judge.metrics import METRICS, label_metrics
+from sense7.judge.requests import same_chats
+from sense7.study import Study
+from sense7.terminal import count_of
+
+__all__ = [
+    "Baseline",
+    "accuracy_gains",
+    "baseline_predictions",
+    "baseline_table",
+    "words_of",
+]
+
+SPEAKERS = ("user", "assistant")
+"""Roles whose messages count, without regard to case."""
+
+_ROWS_AT_ONCE = 4096
+_EACH = 1 / np.sqrt(len(SPEAKERS))  # two blocks of unit length so scaled: their product is the mean of two cosines
+
+
+def conversation_texts(study: Study) -> pd.DataFrame:
+    """Text and number of words of each side in each conversation, and the number of turns."""
+    messages, index = study.messages, pd.Index(study.conversations["conversation"], name="conversation")
+    said: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in SPEAKERS}
+    turns: Counter = Counter()
+    # Message by message: prepared columns of all texts would each be as large as the study.
+    for conversation, role, content in zip(
+        messages["conversation"], messages["role"], messages["content"], strict=True
+    ):
+        speaker = "" if pd.isna(role) else str(role).lower()
+        turns[conversation] += speaker == "assistant"
+        if speaker in said and not pd.isna(content) and (text := str(content)):
+            said[speaker][conversation].append(text)
+    columns = {
+        speaker: pd.Series(["\n".join(own.get(name, ())) for name in index], index, dtype=object)
+        for speaker, own in said.items()
+    }
+    for speaker in SPEAKERS:
+        columns[f"{speaker}_words"] = [len(text.split()) for text in columns[speaker]]
+    return pd.DataFrame(columns, index).assign(turns=[turns[name] for name in index])
+
+
+def words_of(text: str) -> list[str]:
+    """Words of a text: lower case, letters only, without apostrophes; function words are kept."""
+    plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
+    return re.findall(r"[^\W\d_]+", plain)
+
+
+def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
+    """Counts of words by side."""
+    counted = {}
+    for speaker in SPEAKERS:
+        counted[speaker] = sparse.csr_matrix((len(texts), 0))
+        if any(map(words_of, texts[speaker])):
+            # Text by text: the words of all of them would be many times as large as their counts.
+            counted[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
+    return counted
+
+
+def tfidf(counts: dict[str, sparse.csr_matrix], learn_from: np.ndarray | None = None) -> sparse.csr_matrix:
+    """TF-IDF of both sides, whose scalar product is the mean of the two sides' cosines."""
+    length = counts[SPEAKERS[0]].shape[0]
+    weighing = []
+    for speaker in SPEAKERS:
+        known = counts[speaker] if learn_from is None else counts[speaker][learn_from]
+        kept = np.flatnonzero(known.getnnz(axis=0) >= 2)
+        if len(kept):
+            weigh = TfidfTransformer(norm="l2", sublinear_tf=True).fit(known[:, kept])
+            weighing.append((counts[speaker], kept, weigh))
+        del known
+    if not weighing:
+        return sparse.csr_matrix((length, 0))
+    # Some rows at a time: of very many texts, each further matrix of all counts.
+    parts = [
+        sparse.hstack(
+            [weigh.transform(own[rows][:, kept], copy=False) * _EACH for own, kept, weigh in weighing], format="csr"
+        )
+        for rows in pieces(length, 1, _ROWS_AT_ONCE)
+    ]
+    return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+
+
+BASELINES = ("majority label", "own mean", "words per turn", "all words, ridge", "learned judge")
+"""Names of the baselines."""
+
+TEXT_BASELINES = BASELINES[2:]
+"""Those that are fitted to what was said, so that they can predict a conversation without any rating."""
+
+_KEYS = dict(zip(BASELINES, ("majority", "participant_mean", "words_per_turn", "tfidf_ridge", "learned"), strict=True))
+"""Baseline -> middle of its keys, such as ``baseline_majority_accuracy``."""
+
+_METRICS = ("accuracy", "spearman")
+
+FOLDS = 10
+INNER_FOLDS = 5
+ALPHAS = tuple(10.0**power for power in range(-1, 5))
+"""Penalties of ridge regression that are tried, by folds of participants within what is learned from."""
+
+FEWEST_PARTICIPANTS = 5
+"""Participants below which nothing is fitted to texts."""
+
+FEWEST_CONVERSATIONS = 10
+"""Conversations below which nothing is learned from them."""
+
+_DIGITS = 12  # to which scores are rounded, so that equal ones are equal and halves are halves
+_MOST_SOLVED = 20_000  # rows: memory grows with their square; beyond, scikit-learn iterates
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Predictions of one baseline."""
+
+    name: str
+    method: str
+    predictions: pd.DataFrame = field(repr=False)
+    reason: str = ""
+
+
+def baseline_predictions(
+    study: Study,
+    *,
+    names: Collection[str] | None = None,
+    unrated: bool = False,
+) -> dict[str, Baseline]:
+    r"""Predictions of every conversation with ground truth by every baseline.
+
+    - *majority label*: the most frequent label among the conversations of the other participants; of equally
+      frequent ones the lowest;
+    - *own mean*: mean ground truth of the participant's other conversations, earlier and later; where there is no
+      other, the mean over the conversations of the other participants;
+    - *words per turn*: ridge regression on the logarithm of 1 plus the number of words that the assistant wrote in a
+      turn, on average over the conversation;
+    - *all words, ridge*: ridge regression on :func:`sense7.judge.baselines.tfidf`;
+    - *learned judge*: mean of *all words, ridge* and *words per turn*.
+
+    All but *own mean* predict conversations of participants of whom nothing was learned: folds of participants
+    (scikit-learn's GroupKFold, no chance in it), the penalty of ridge regression chosen by folds of participants
+    within. A conversation that is word for word in the fold to be predicted is not learned from either.
+
+    Parameters
+    ----------
+    study : Study
+        The data. Conversations without ground truth are never learned from.
+    names : collection of str, optional
+        Of ``BASELINES``, those that are wanted; without it, all.
+    unrated : bool
+        Whether to predict conversations without ground truth as well, by what their participant's fold is predicted
+        by; of ``TEXT_BASELINES`` only.
+
+    Returns
+    -------
+    dict
+        Name -> Baseline; each has either predictions for every conversation with ground truth (or every one), or the
+        reason.
+
+    Notes
+    -----
+    Ridge regression and the choice of its penalty are checked
+    against scikit-learn's Ridge and RidgeCV.
+    """
+    data = _Data(study, unrated=unrated)
+    ways = {
+        "majority label": ("most frequent label of the other participants", _majority),
+        "own mean": ("mean of the participant's other conversations", _own_mean),
+        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
+        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _learned),
+    }
+    wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
+    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
+
+
+def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Baseline:
+    try:
+        data.check()
+        score, plain = predict(data)
+    except _NothingToLearnError as why:
+        return Baseline(name, method, data.frame.iloc[:0].assign(score=np.nan, above=np.nan), str(why))
+    score = np.round(score, _DIGITS)
+    return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
+
+
+def baseline_table(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    *,
+    baselines: Mapping[str, Baseline] | None = None,
+) -> pd.DataFrame:
+    """Accuracy and Spearman's correlation of every baseline.
+
+    As :func:`sense7.judge.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
+    *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
+    participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
+    that knows nothing well below zero.
+
+    Parameters
+    ----------
+    study : Study
+        The data.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
+        with other participants to learn from is not in the intervals.
+    baselines : mapping, optional
+        As :func:`baseline_predictions` returns it; predicted here if not given.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by metric (``accuracy``, ``spearman``) and baseline, so that ``table.loc["spearman"]`` is a table of
+        estimates: estimate, low, high, n (conversations), unit, method, reason.
+
+    """
+    if baselines is None:
+        baselines = baseline_predictions(study)
+    scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
+    return pd.concat(
+        {
+            metric: estimate_table({name: rows[metric] for name, rows in scored.items()}, "baseline")
+            for metric in _METRICS
+        },
+        names=["metric"],
+    )
+
+
+def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
+    """One row of the table of estimates for each metric of a baseline."""
+    frame, rows = baseline.predictions, {}
+    for metric in _METRICS:
+        kind = METRICS[metric]
+        rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
+    if not baseline.reason:
+        truth, people = frame["ground_truth"], frame["participant"]
+        table = label_metrics(truth, frame["score"], people, bootstrap, frame["above"])
+        rows = {metric: table.loc[metric].to_dict() for metric in rows}
+        if np.ptp(frame["above"]) == 0:
+            rows["spearman"]["reason"] = "it predicts the same for everybody"
+    for metric, row in rows.items():
+        row["method"] = f"{baseline.method}; {row['method']}"
+        row["key"] = f"baseline_{_KEYS[baseline.name]}_{metric}"
+    return rows
+
+
+def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Accuracy of each baseline minus that of the majority label, over the same conversations.
+
+    Parameters
+    ----------
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants for the intervals, which are of the difference.
+
+    Returns
+    -------
+    DataFrame
+        One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
+        reason.
+    """
+    majority, rows = baselines["majority label"], {}
+    for name, baseline in baselines.items():
+        if name == "majority label":
+            continue
+        shown = {
+            "unit": "share of conversations",
+            "method": f"accuracy of: {baseline.method}; minus that of the majority label",
+            "key": f"baseline_{_KEYS[name]}_accuracy_gain",
+        }
+        if reason := baseline.reason or majority.reason:
+            rows[name] = estimate_row(n=len(baseline.predictions), reason=reason, **shown)
+            continue
+        truth = labels(baseline.predictions["ground_truth"])
+        hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
+        values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
+        gain = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
+        rows[name] = bootstrap.row(gain, n=len(truth), **shown)
+    return estimate_table(rows, "baseline")
+
+
+class _NothingToLearnError(Exception):
+    """Why a baseline has no predictions."""
+
+
+class _Data:
+    """What all baselines learn from: the conversations with ground truth."""
+
+    def __init__(self, study: Study, *, unrated: bool = False):
+        conversations = study.conversations
+        truth = ground_truth(study.turns, conversations["conversation"]).to_numpy()
+        self.known = np.isfinite(truth) | unrated
+        self.truth = truth[self.known]
+        self.frame = conversations.loc[self.known, ["conversation", "participant"]].reset_index(drop=True)
+        self.frame["ground_truth"] = self.truth
+        self.rated = np.isfinite(self.truth)
+        names = self.frame["participant"]
+        # Those who rated come first, so that who only has unrated conversations moves nobody to another fold.
+        self.people = pd.Index(pd.concat([names[self.rated], names]).unique()).get_indexer(names)
+        self.participants = len(np.unique(self.people[self.rated]))
+        self.study = study
+
+    def check(self) -> None:
+        """Raise if there is nothing to predict."""
+        if not self.rated.any():
+            raise _NothingToLearnError("no conversation of this data set has ground truth")
+        if np.ptp(self.truth[self.rated]) == 0:
+            raise _NothingToLearnError("ground truth is the same in every conversation")
+
+    @property
+    def folds(self) -> str:
+        return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
+
+    @property
+    def texts(self) -> pd.DataFrame:
+        return conversation_texts(self.study)[self.known]
+
+    @cached_property
+    def said(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
+        """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
+        texts = self.texts
+        return texts.drop(columns=list(SPEAKERS)), word_counts(texts)
+
+    @cached_property
+    def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from and rows to predict, for each fold of participants."""
+        if self.participants < FEWEST_PARTICIPANTS:
+            raise _NothingToLearnError(
+                f"{self.participants} participants are too few to learn from others"
+                if self.participants > 1
+                else "there is only one participant, and nobody else to learn from"
+            )
+        if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
+            raise _NothingToLearnError("no message of a conversation with ground truth has a text")
+        same_text = same_chats(self.study)[self.known]
+        splits, rows = [], np.flatnonzero(self.rated)
+        fold = np.zeros(self.people.max() + 1, dtype=int)  # of a participant; the first, of who rated nothing
+        divided = GroupKFold(min(FOLDS, self.participants)).split(rows, groups=self.people[rows])
+        for number, (_, place) in enumerate(divided):
+            fold[self.people[rows[place]]] = number
+        for number in range(fold.max() + 1):
+            test = np.flatnonzero(fold[self.people] == number)
+            rated = np.flatnonzero((fold[self.people] != number) & self.rated)
+            own = rated[~np.isin(same_text[rated], same_text[test])]
+            if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
+                shared = len(own) < len(rated)
+                raise _NothingToLearnError(
+                    "too little to learn from without the texts that several participants have in common"
+                    if shared
+                    else f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
+                )
+            splits.append((own, test))
+        return splits
+
+    def inner_splits(self, train: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Folds of participants within what is learned from."""
+        people = self.people[train]
+        return list(GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people))
+
+    @cached_property
+    def word_fits(self) -> list["_Fit"]:
+        """Ridge regression on all words, for each fold."""
+        splits, counts = self.splits, self.said[1]
+        _check_varies(tfidf(counts))
+        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
+
+
+class _Fit:
+    """Ridge regression of one fold: what it predicts, without the features, which are large."""
+
+    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
+        self.test, self.truth = test, data.truth[train]
+        if not features.shape[1]:  # nothing is known: the mean is predicted
+            features = sparse.csr_matrix((features.shape[0], 1))
+        if scaled:
+            features = StandardScaler().fit(features[train]).transform(features)
+        products = None  # of scalar products of rows, where these are fewer than the features
+        if min(features.shape[1], _MOST_SOLVED) > len(data.truth):
+            products = features @ features.T
+            products = products.toarray() if sparse.issparse(products) else products
+        known = features, data.truth, products
+        inner = [(train[own], train[new]) for own, new in data.inner_splits(train)]
+        squares = [np.square(_ridge(*known, own, new, ALPHAS) - data.truth[new]).mean(axis=1) for own, new in inner]
+        alpha = ALPHAS[np.mean(squares, axis=0).argmin()]  # as RidgeCV chooses
+        (self.predicted,) = _ridge(*known, train, test, [alpha])
+
+
+def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas) -> np.ndarray:
+    """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
+    level, right = truth[own].mean(), truth[own] - truth[own].mean()
+    if products is not None:
+        within, across = products[np.ix_(own, own)], products[np.ix_(new, own)]
+        means = within.mean(axis=0)
+        within = within - means - means[:, None] + means.mean()
+        across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
+    elif features.shape[1] <= _MOST_SOLVED:
+        known, across = (one.toarray() if sparse.issparse(one) else one for one in (features[own], features[new]))
+        center = known.mean(axis=0)
+        within, across, right = (known - center).T @ (known - center), across - center, (known - center).T @ right
+    else:  # memory grows with the square: scikit-learn iterates
+        fits = [Ridge(alpha, solver="sparse_cg", tol=1e-10).fit(features[own], truth[own]) for alpha in alphas]
+        return np.stack([fit.predict(features[new]) for fit in fits])
+    places, unit = np.diag_indices(len(within)), within.diagonal().copy()
+    predicted = []
+    for alpha in alphas:
+        within[places] = unit + alpha
+        predicted.append(across @ solve(within, right, assume_a="pos") + level)
+    return np.stack(predicted)
+
+
+def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, and the mean that each fold is predicted without features."""
+    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
+    for fit in fits:
+        score[fit.test], plain[fit.test] = fit.predicted, fit.truth.mean()
+    return score, plain
+
+
+def _check_varies(features) -> None:
+    if sparse.issparse(features):  # never unfolded: words are many
+        varies = all(features.shape) and (features.max(axis=0) - features.min(axis=0)).nnz
+    else:
+        varies = features.size and np.ptp(features, axis=0).any()
+    if not varies:
+        raise _NothingToLearnError("in this the conversations do not differ")
+
+
+def _fitted(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
+    splits = data.splits
+    _check_varies(features)
+    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
+
+
+def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    if data.participants < 2:
+        raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
+    own = np.array([label_counts(data.truth[data.people == person]) for person in range(data.participants)])
+    most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
+    return most[data.people], most[data.people]
+
+
+def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    number = np.bincount(data.people)
+    if number.max() < 2:
+        raise _NothingToLearnError("no participant has two conversations with ground truth")
+    total = np.bincount(data.people, weights=data.truth)
+    alone = number == 1
+    of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
+    own = (total[data.people] - data.truth) / np.maximum(number[data.people] - 1, 1)
+    return np.where(alone[data.people], of_others[data.people], own), np.zeros(len(data.truth))
+
+
+def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    lengths, _ = data.said
+    turns = lengths["turns"].to_numpy()
+    per_turn = lengths["assistant_words"].to_numpy() / np.maximum(turns, 1)
+    return _fitted(data, np.log1p(per_turn)[:, None], scaled=True)
+
+
+def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    (words, plain), (lengths, _) = _all_words(data), _words_per_turn(data)
+    return (words + lengths) / 2, plain
+
+
+def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
+    return _gathered(data, data.word_fits)
+
+
+check_arguments(globals())

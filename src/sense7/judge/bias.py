@@ -1,0 +1,161 @@
+r"""Where a judge errs to one side: its mean error by what a conversation is like.
+
+The error of a conversation is the score minus the ground truth, mean over the runs that have a score. Each row of the
+table is one group of one factor: the mean error there, and the difference from the mean error of all other
+conversations, with its interval over participants. P values (:func:`sense7.estimators.bootstrap.resampled_p`) are
+corrected by Holm's rule over the whole table. Groups are not made by chance: what a condition differs in, such as
+length, shows in its row as well.
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.findings.ground_truth import ground_truth
+from sense7.judge.files import counted_scores
+from sense7.judge.judges import ABSENT, made_by_simulation
+from sense7.judge.metrics import Metric, interval_row
+from sense7.study import Study
+from sense7.taxonomy import SIMULATED_WORDS
+
+__all__ = ["bias_in_words", "bias_table"]
+
+_FAMILIES = {
+    "OpenAI": r"gpt|chatgpt|openai|davinci",
+    "Anthropic": r"claude|anthropic",
+    "Google": r"gemini|gemma|palm|bard",
+    "Meta": r"llama",
+    "Mistral": r"mistral|mixtral|ministral",
+    "Alibaba": r"qwen|qwq",
+    "DeepSeek": r"deepseek",
+    "xAI": r"grok",
+    "Cohere": r"cohere|command-r",
+}
+"""Maker of language models -> what their names hold, not within a longer word."""
+
+_ABOUT = Metric(
+    "",
+    "level, difference",
+    "mean error (score minus ground truth, mean over runs) minus that of all other conversations",
+)
+
+
+def family_of(name: str) -> str:
+    """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
+    text = name.casefold()
+    found = [maker for maker, words in _FAMILIES.items() if re.search(rf"(?<![a-z])(?:{words})(?![a-z])", text)]
+    if not found and re.search(r"(?<![a-z0-9])o[134](?![a-z0-9])", text):
+        return "OpenAI"
+    return found[0] if len(found) == 1 else ""
+
+
+def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the group of each conversation by condition and by model family, and why a factor has none."""
+    conditions = study.conversations.set_index("conversation")["condition"]
+    own, reasons = family_of(judge_model), {}
+    makers = {name: family_of(str(name)) for name in conditions.dropna().unique()}
+    family = pd.Series(None, index=conditions.index, dtype=object)
+    if not own:
+        reasons["model family"] = f"not known: the judge's name ({judge_model or 'none'}) names no known model family"
+    elif not any(makers.values()):
+        reasons["model family"] = "not known: no condition names a known model family"
+    elif own not in makers.values():
+        reasons["model family"] = f"nothing to compare: no condition is of the judge's family ({own})"
+    else:
+        family = conditions.map({name: "own" if one == own else "other" for name, one in makers.items() if one})
+    groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
+    for factor in groups:
+        values = groups[factor].dropna().unique()
+        if len(values) < 2:
+            what = f"{values[0]} everywhere" if len(values) else "not known"
+            reasons.setdefault(factor, f"nothing to compare: {what}")
+    return groups, reasons
+
+
+def bias_table(
+    study: Study, runs: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap, *, policy: str = "strict"
+) -> pd.DataFrame:
+    """Return a judge's mean error by group, and how it differs from that of all other conversations.
+
+    Parameters
+    ----------
+    study : Study
+        The data set that was judged.
+    runs : mapping
+        Run -> predictions with conversation, score and model; none if there is no judge.
+    bootstrap : ParticipantBootstrap
+        Resamples of the study's participants.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.files.counted_scores`.
+
+    Returns
+    -------
+    DataFrame
+        Table of estimates of the differences, indexed by factor and group, with the columns mean_error, p, p_holm
+        (over the table) and key. A factor that distinguishes nothing has one row, whose group is "" and which says why.
+        A group of fewer than five participants, or whose complement is, has no interval.
+    """
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    parts, models = [], []
+    for frame in runs.values():
+        score = pd.Series(counted_scores(frame, policy), frame["conversation"].to_numpy(dtype=object))
+        parts.append((score - truth.reindex(score.index)).dropna())
+        models += list(frame["model"].dropna().unique()) if "model" in frame else []
+    error = (pd.concat(parts) if parts else pd.Series(dtype=float)).groupby(level=0, sort=False).mean()
+    groups, reasons = factors(study, models[0] if len(set(models)) == 1 else "")
+    participant, rows = study.conversations.set_index("conversation")["participant"], {}
+    for factor in groups:
+        column, own = groups[factor].reindex(error.index), factor == "model family"
+        known = column.notna()
+        present = list(column.dropna().value_counts().index)
+        reason = "" if len(error) else ABSENT
+        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare with a score")
+        if reason:
+            key = "bias_own_family" if own else ""
+            row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason, key=key)
+            rows[factor, ""] = row | {"mean_error": np.nan, "p": np.nan}
+            continue
+        plain, value = safe_names(present), error[known].to_numpy(dtype=float)
+        people = participant.reindex(error.index[known])
+        for group in ["own"] if own else present:  # own and other are one comparison
+            inside = (column[known] == group).to_numpy()
+            sides = np.stack([inside, ~inside], axis=1).astype(float)
+            values = np.stack([sides * value[:, None], sides], axis=-1)
+            few = bootstrap.too_few(people[inside]) or bootstrap.too_few(people[~inside])
+            drawn = None if few else bootstrap.distribution(ratio_difference, values, people)
+            found, n = float(ratio_difference(values.sum(axis=0))), int(inside.sum())
+            key = "bias_own_family" if own else f"bias_condition_{plain[group]}"
+            row = interval_row(found, drawn, _ABOUT, n, people, bootstrap, few, key=key)
+            p = np.nan if row["reason"] else resampled_p(drawn)
+            rows[factor, str(group)] = row | {"mean_error": float(value[inside].mean()), "p": p}
+    table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
+    table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])
+    p = np.array([row["p"] for row in rows.values()])
+    if made_by_simulation(runs):
+        table["method"] = f"{SIMULATED_WORDS}: " + table["method"]
+    return table.assign(mean_error=[row["mean_error"] for row in rows.values()], p=p, p_holm=holm(p))
+
+
+def bias_in_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what :func:`bias_table` returned as texts."""
+    rows = {}
+    for (factor, group), row in table.iterrows():
+        if row["reason"] and not group:
+            rows[factor] = {"n": "", "mean error": "", "minus all others": row["reason"], "p, Holm": ""}
+            continue
+        interval = f" [{row['low']:z.2f}, {row['high']:z.2f}]" if np.isfinite(row["low"]) else f" ({row['reason']})"
+        rows[f"{factor}: {group}"] = {
+            "n": f"{row['n']:,}",
+            "mean error": f"{row['mean_error']:z.2f}",
+            "minus all others": f"{row['estimate']:z.2f}{interval}",
+            "p, Holm": p_in_words(row["p_holm"]),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group of conversations")
+
+
+check_arguments(globals())

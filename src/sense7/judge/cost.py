@@ -1,0 +1,169 @@
+"""What a session will take: calls, tokens, and money where prices are given; and whether prompts fit a model."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sense7.errors import UserError
+from sense7.judge.requests import Questions, token_limit
+from sense7.terminal import count_of
+
+if TYPE_CHECKING:
+    from sense7.judge.journal import Journal
+
+__all__ = ["CostEstimate", "Price", "cut_by_endpoint", "estimate", "few_tokens", "too_long_to_send"]
+
+CHARACTERS_A_TOKEN = 4
+"""Rule of thumb for English. Exact counts need the model's vocabulary, which would have to be downloaded."""
+
+DEFAULT_LIMIT = 10.0
+"""Cost above which a session asks first, in the currency of the prices."""
+
+MOST_CALLS = 1000
+"""Calls to a distant endpoint above which a session asks first, if prices are not known."""
+
+MOST_CHARACTERS_A_TOKEN = 6
+"""No English text has more characters a token in the vocabulary of any common model."""
+
+FAR_BELOW = 2
+"""A count of tokens is far below our estimate if it is less than the estimate by this factor."""
+
+_REMEDY = (
+    "Give the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; LM Studio: context length "
+    "when the model is loaded), and the same command asks again"
+)
+
+
+@dataclass(frozen=True)
+class Price:
+    """Price of a million tokens that a judge reads and writes, in any currency."""
+
+    read: float
+    written: float
+
+    @classmethod
+    def of(cls, read: float | None, written: float | None) -> "Price | None":
+        """Take both prices or none."""
+        if read is None and written is None:
+            return None
+        if read is None or written is None:
+            raise UserError("A cost needs both prices of a million tokens: --price-in and --price-out.")
+        if not (0 <= read < math.inf and 0 <= written < math.inf):
+            raise UserError(f"A price is a number from 0, not {read} and {written}.")
+        return cls(read, written)
+
+    @classmethod
+    def named(cls, text: str) -> tuple[str, "Price"]:
+        """Read JUDGE=IN,OUT."""
+        name, _, prices = text.rpartition("=")
+        try:
+            read, written = (float(price) for price in prices.split(","))
+        except ValueError:
+            read = written = math.nan
+        if not name or not (0 <= read < math.inf and 0 <= written < math.inf):
+            raise UserError(
+                f"--price {text}: no judge with two prices. Write JUDGE=IN,OUT, prices of a million tokens with a "
+                "point for decimals, such as gpt-4o-empathy=2.5,10."
+            )
+        return name, cls(read, written)
+
+    def cost(self, input_tokens: float, output_tokens: float) -> float:
+        """Cost of tokens."""
+        return (self.read * input_tokens + self.written * output_tokens) / 1e6
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What is still to be asked."""
+
+    conversations: int
+    runs: int
+    calls: int
+    kept: int
+    input_tokens: int
+    output_mean: float | None
+    prices: Price | None
+    reply_limit: int
+
+    @property
+    def cost_range(self) -> tuple[float, float] | None:
+        """From the input alone to replies that are all as long as allowed; None if prices are not known."""
+        if self.prices is None:
+            return None
+        outputs = (0, self.calls * self.reply_limit)
+        return tuple(self.prices.cost(self.input_tokens, output) for output in outputs)
+
+    def lines(self) -> list[str]:
+        """Say it in words."""
+        kept = f", {self.kept:,} answered already" if self.kept else ""
+        of = f"{count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept}"
+        mean = ""
+        if self.output_mean is not None:
+            mean = f"; at the mean of the replies so far, {self.output_mean * self.calls:,.0f}"
+        cost = "unknown: give --price-in and --price-out (of a million tokens)"
+        if self.cost_range is not None:
+            cost = "{:,.2f} for the input, {:,.2f} at most".format(*self.cost_range)
+        return [
+            f"calls          {self.calls:,} ({of})",
+            f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
+            f"output tokens  at most {self.calls * self.reply_limit:,} ({self.reply_limit:,} a reply){mean}",
+            f"cost           {cost}",
+        ]
+
+    def needs_consent(self, limit: float | None, *, near: bool) -> str:
+        """Say why a session should ask before it begins; "" if it needn't."""
+        if self.calls == 0:
+            return ""
+        if self.cost_range is not None:
+            limit = DEFAULT_LIMIT if limit is None else limit
+            high = self.cost_range[1]
+            return f"this may cost up to {high:,.2f}, more than the limit of {limit:,.2f}" if high > limit else ""
+        if limit is not None:
+            return f"the cost is unknown, and can't be compared with the limit of {limit:,.2f}"
+        return f"these are {self.calls:,} calls of unknown cost" if self.calls > MOST_CALLS and not near else ""
+
+
+def estimate(
+    questions: Questions, runs: int, journal: "Journal | None" = None, prices: Price | None = None
+) -> CostEstimate:
+    """Estimate what is still to be asked."""
+    tokens = [estimated_tokens(questions.characters(name)) for name in questions.conversations]
+    kept, known, mean = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0, None)
+    calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
+    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, token_limit(questions.parameters))
+
+
+def estimated_tokens(characters: int) -> int:
+    """Estimate the tokens of a text."""
+    return -(-int(characters) // CHARACTERS_A_TOKEN)
+
+
+def too_long_to_send(characters: int, context: int | None) -> str:
+    """Say why a prompt is not sent: it is longer than the context, by any count; "" if it is sent."""
+    if context is None or characters <= MOST_CHARACTERS_A_TOKEN * context:
+        return ""
+    tokens = estimated_tokens(characters)
+    return f"not sent: the prompt has about {tokens:,} tokens, and the context of the model {context:,}. {_REMEDY}"
+
+
+def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -> str:
+    """Say that the endpoint cut a prompt, as servers on one's own machine often do; "" if there is no sign of that."""
+    if not counted or context is None:
+        return ""
+    tokens = estimated_tokens(characters)
+    if counted < context and not (counted * FAR_BELOW < tokens and tokens > context):
+        return ""
+    return f"the endpoint cut the prompt: it counted {counted:,} tokens of about {tokens:,}. {_REMEDY}"
+
+
+def few_tokens(journal: "Journal") -> list[str]:
+    """One warning of counts of tokens that are far below our estimates, with the first of them, if there are any."""
+    replies, low, characters, counted = journal.few_tokens(FAR_BELOW * CHARACTERS_A_TOKEN)
+    if not low:
+        return []
+    return [
+        f"in {low:,} of {count_of(replies, 'reply', 'replies')} the endpoint counted far fewer tokens than the prompt "
+        f"has (the first: {counted:,} of about {estimated_tokens(characters):,}). It may leave out what it had in a "
+        "cache; or its context is too short, and it read a part of the prompt only. Scores are kept. To be sure, give "
+        "the length of its context: --context TOKENS"
+    ]

@@ -1,0 +1,326 @@
+"""What a session of a judge has been answered so far, in one SQLite file: no paid answer is lost, or paid twice.
+
+``requests`` has one row per conversation that is asked about, ``answers`` one per reply, as it came; what is pending is
+a query of both. ``asked`` says what was asked: a session that would ask something else is refused.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import quote
+
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import not_written, reason
+from sense7.judge.answers import Answer, with_answers
+from sense7.judge.files import Predictions, prediction_path
+from sense7.judge.requests import Questions
+
+__all__ = ["JOURNAL", "Journal"]
+
+try:
+    import fcntl
+except ImportError:  # Windows: there two sessions at once in one folder are not noticed
+    fcntl = None
+
+JOURNAL = "journal.sqlite"
+_EARLIER = "journal.jsonl"
+_ROOM = 2**16  # bytes, of a disk that is full
+_TABLES = """
+BEGIN;
+CREATE TABLE IF NOT EXISTS asked (content TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS requests (
+    place INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, characters INTEGER NOT NULL,
+    participant TEXT, ground_truth REAL);
+CREATE TABLE IF NOT EXISTS answers (
+    run INTEGER NOT NULL, place INTEGER NOT NULL, failed INTEGER NOT NULL, cut INTEGER NOT NULL,
+    input_tokens INTEGER, output_tokens INTEGER, content TEXT NOT NULL, PRIMARY KEY (run, place));
+CREATE INDEX IF NOT EXISTS states ON answers (place, run, failed, cut, input_tokens, output_tokens);
+COMMIT;
+"""
+_KEEP = """
+INSERT INTO answers VALUES (?, (SELECT place FROM requests WHERE name = ?), ?, ?, ?, ?, ?)
+ON CONFLICT (run, place) DO UPDATE SET failed = excluded.failed, cut = excluded.cut, content = excluded.content,
+    input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens
+WHERE answers.failed
+"""
+_PENDING = """
+WITH RECURSIVE runs (run) AS (SELECT 1 UNION ALL SELECT run + 1 FROM runs WHERE run < ?)
+SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE NOT EXISTS (
+    SELECT 1 FROM answers INDEXED BY states
+    WHERE answers.run = runs.run AND answers.place = requests.place AND NOT failed)
+ORDER BY runs.run, requests.place
+"""
+_STATES = "FROM answers INDEXED BY states JOIN requests USING (place)"
+
+
+class Journal:
+    """The journal of a folder: open to read (:meth:`reading`), or to add to it (:meth:`open`)."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection):
+        self.folder, self.path, self._database = folder, folder / JOURNAL, database
+        self._waiting: list[Answer] = []
+        self.unlocked = ""
+
+    @classmethod
+    @contextlib.contextmanager
+    def reading(cls, folder: Path) -> Iterator["Journal | None"]:
+        """The journal of a folder to read; None if there is none, or nothing is in it."""
+        path = folder / JOURNAL
+        if (folder / _EARLIER).exists():
+            raise UserError(f"{folder}: holds a session of an earlier version ({_EARLIER}). Choose another folder.")
+        if not path.exists():
+            yield None
+            return
+        try:
+            with contextlib.closing(_connected(path, "ro")) as database:
+                tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+                if tables and not {"asked", "requests", "answers"} <= tables:
+                    raise sqlite3.DatabaseError("other tables")
+                yield cls(folder, database) if tables else None
+        except sqlite3.OperationalError as error:
+            raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
+        except sqlite3.DatabaseError:
+            raise UserError(f"{path}: is no journal of a session. Choose another folder.") from None
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, folder: Path) -> Iterator["Journal"]:
+        """Open a journal to add to it, made if need be; no other session can do so at the same time."""
+        path = folder / JOURNAL
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(not_written(path, error)) from None
+        with cls.reading(folder):  # what is no journal is refused
+            pass
+        with _alone(folder) as unlocked, _writing(path), contextlib.closing(_connected(path, "rwc")) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
+            database.executescript(_TABLES)
+            journal = cls(folder, database)
+            journal.unlocked = unlocked
+            try:
+                yield journal
+            finally:
+                with contextlib.suppress(sqlite3.Error):  # one file is left, and can be read where nothing is written
+                    database.execute("PRAGMA journal_mode = DELETE")
+
+    def _one(self, query: str, *values) -> tuple:
+        return self._database.execute(query, values).fetchone()
+
+    @property
+    def content(self) -> dict:
+        """What was asked: ``asked``, ``about`` and ``runs``; empty in a new journal."""
+        found = self._one("SELECT content FROM asked")
+        return json.loads(found[0]) if found else {}
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is an answer; a failure is none."""
+        return self._one("SELECT 1 FROM answers INDEXED BY states WHERE NOT failed LIMIT 1") is not None
+
+    def check(self, asked: Mapping, questions: Questions, runs: int) -> None:
+        """Refuse a folder in which something else was asked, or that holds answers to no request of this session."""
+        known = self.content.get("asked", asked)
+        differing = [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
+        if differing and (self.has_answer or not set(differing) <= {"data", "request", "requests"}):
+            said = "; ".join(_difference(name, known.get(name), asked.get(name)) for name in differing)
+            raise UserError(
+                f"{self.folder}: holds a session that asked something else ({said}). "
+                "Give the same data and options as then, or another folder."
+            )
+        if differing:  # nothing is answered so far: the failures give way
+            return
+        for name, sha256, run in self._database.execute(f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"):
+            if run > runs or not questions.has(name):
+                raise UserError(
+                    f"{self.folder}: holds answers of run {run:,}, conversation {name!r}, which are left out now. "
+                    "Give at least as many --runs and as great a --limit as then, or another folder."
+                )
+            if sha256 != questions.request_sha256(name):
+                raise UserError(
+                    f"{self.folder}: the answers to conversation {name!r} are to another request than this version "
+                    "would send. Choose another folder."
+                )
+
+    def begin(self, asked: Mapping, about: Mapping, questions: Questions, runs: int) -> None:
+        """Write down what is asked, and of whom."""
+        known = self.content
+        same = known.get("asked") == asked
+        content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
+        if same and self._one("SELECT content, (SELECT count(*) FROM requests) FROM asked") == (
+            content,
+            len(questions.frame),
+        ):
+            return
+        rows = [
+            (
+                *(place, row.conversation, row.request_sha256, questions.characters(row.conversation)),
+                *(row.participant, None if pd.isna(row.ground_truth) else float(row.ground_truth)),
+            )
+            for place, row in enumerate(questions.frame.itertuples())
+        ]
+        with _writing(self.path), self._transaction():
+            for table in ("asked", "requests") if same else ("asked", "requests", "answers"):  # failures: see check
+                self._database.execute(f"DELETE FROM {table}")  # noqa: S608
+            self._database.execute("INSERT INTO asked VALUES (?)", (content,))
+            self._database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._database.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._database.execute("ROLLBACK")
+            raise
+
+    def pending(self, runs: int) -> list[tuple[str, int]]:
+        """Conversations and runs without an answer."""
+        return self._database.execute(_PENDING, (runs,)).fetchall()
+
+    def add(self, answer: Answer) -> None:
+        """Take an answer; it is on the disk when :meth:`sync` has returned."""
+        self._waiting.append(answer)
+
+    def lacks(self, answer: Answer) -> bool:
+        """Whether an answer that was taken is not on the disk yet."""
+        return any(answer is one for one in self._waiting)
+
+    def sync(self) -> None:
+        """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures."""
+        if not self._waiting:
+            return
+        taken = list(self._waiting)
+        rows = [
+            (
+                answer.run,
+                answer.conversation,
+                answer.error is not None,
+                answer.prompt_cut,
+                answer.input_tokens,
+                answer.output_tokens,
+                json.dumps(asdict(answer)),  # ASCII: also half a pair of surrogates has its escape
+            )
+            for answer in taken
+        ]
+        with _writing(self.path), self._transaction():
+            self._database.executemany(_KEEP, rows)
+        del self._waiting[: len(taken)]
+
+    def answers(self, run: int) -> dict[str, Answer]:
+        """Answers of a run and what came of its failures, by conversation."""
+        rows = self._database.execute("SELECT content FROM answers WHERE run = ? ORDER BY rowid", (run,))
+        found = [Answer(**json.loads(content)) for (content,) in rows]
+        return {answer.conversation: answer for answer in found}
+
+    def counts(self, characters_a_token: int) -> tuple[int, int, float | None]:
+        """Number of answers, estimated tokens of their requests, and the mean tokens of replies."""
+        tokens = "CASE WHEN failed THEN 0 ELSE (characters + ?1 - 1) / ?1 END"
+        query = f"SELECT count(*) - total(failed), total({tokens}), avg(output_tokens) {_STATES}"
+        kept, known, mean = self._one(query, characters_a_token)
+        return int(kept), int(known), mean
+
+    def cut(self) -> list[str]:
+        """Why prompts were not sent or not read whole, one reason for each."""
+        rows = self._database.execute("SELECT content FROM answers WHERE cut ORDER BY rowid")
+        return [json.loads(content)["error"] or "" for (content,) in rows]
+
+    def few_tokens(self, factor: float) -> tuple[int, int, int, int]:
+        """Answers whose tokens were counted; those with more characters in each than ``factor``; the first of these."""
+        known = f"{_STATES} WHERE NOT failed AND input_tokens > 0"
+        low = f"{known} AND characters > ? * input_tokens"
+        replies = self._one(f"SELECT count(*) {known}")[0]
+        number, first = self._one(f"SELECT count(*), min(run * 1000000000 + place) {low}", factor)
+        if not number:
+            return replies, 0, 0, 0
+        run, place = divmod(first, 1000000000)
+        found = f"SELECT characters, input_tokens {_STATES} WHERE run = ? AND place = ?"
+        return replies, number, *self._one(found, run, place)
+
+    def unfinished_runs(self, read: list[Predictions]) -> list[Predictions]:
+        """Prediction files, and the runs whose answers are here and not, or not all, in one of them."""
+        files, content = {file.path: file for file in read}, self.content
+        query = "SELECT run, sum(NOT failed) FROM answers INDEXED BY states GROUP BY run"
+        for run, answered in self._database.execute(query).fetchall():
+            asked = content["asked"]
+            path = prediction_path(self.folder, asked["model"], asked["prompt name"], run)
+            if answered and (path not in files or files[path].answered < answered):
+                known = pd.DataFrame(
+                    self._database.execute("SELECT name, participant, ground_truth FROM requests ORDER BY place"),
+                    columns=["conversation", "participant", "ground_truth"],
+                ).astype({"ground_truth": float})
+                note = (
+                    f"run {run:,} of {content['runs']:,} was interrupted: {answered:,} of {len(known):,} answers so "
+                    f"far, from {JOURNAL}; the same `sense7 judge run` asks for the others"
+                )
+                frame = with_answers(known, run, self.answers(run), "not asked")
+                frame = frame.assign(model=asked["model"], run=float(run))
+                files[path] = Predictions(path, path.stem, frame, frozenset(), [note])
+        return list(files.values())
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[str]:
+    """Lock a folder until the session ends, however that ends; give a warning where the disk has no locks."""
+    if fcntl is None:
+        yield ""
+        return
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        unlocked = ""
+    except BlockingIOError:
+        os.close(place)
+        raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
+    except OSError as error:
+        unlocked = (
+            f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder would not be "
+            "noticed. Begin none before this one has ended"
+        )
+    try:
+        yield unlocked
+    finally:
+        os.close(place)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say of a journal that can't be written why."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        # Of a full disk SQLite says so only if it is the journal itself that finds no room.
+        full = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+        if full or shutil.disk_usage(path.parent).free < _ROOM:
+            error = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise UserError(not_written(path, error)) from None
+
+
+def _difference(name: str, known, wanted) -> str:
+    """How an entry of what was asked differs: of parameters only those that do."""
+    if isinstance(known, dict) and isinstance(wanted, dict):
+        there = {key: value for key, value in known.items() if key not in wanted or wanted[key] != value}
+        now = {key: value for key, value in wanted.items() if key not in known or known[key] != value}
+        return f"{name}: {_brief(there) if there else 'nothing'} there, {_brief(now) if now else 'nothing'} now"
+    return f"{name}: {_brief(known)} there, {_brief(wanted)} now"
+
+
+def _brief(value) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text

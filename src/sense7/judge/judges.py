@@ -1,0 +1,748 @@
+"""Predictions of a simulated judge: written in the authors' layout, and recognized wherever they are copied to."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.ranks import spearman_in_draws
+from sense7.files import not_written, replacing_folder
+from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
+from sense7.findings.robustness import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
+from sense7.judge.files import (
+    SKIPPED_WORD,
+    UNSTATED,
+    Predictions,
+    counted_scores,
+    prediction_files,
+    prediction_path,
+    read_files,
+    write_predictions,
+)
+from sense7.judge.metrics import (
+    LEVEL_NUMBERS,
+    METRICS,
+    calibration,
+    confusion,
+    coverage,
+    level_and_length,
+    levels_recognized,
+    missing_bounds,
+    over_runs,
+    recognition,
+    stability,
+)
+from sense7.judge.reply import read_reply
+from sense7.loading import synthetic_marks
+from sense7.sources import resolve
+from sense7.study import Study
+from sense7.taxonomy import LEVELS, SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
+from sense7.terminal import count_of
+from sense7.workbook import parse_sheets
+from sense7.workbook.xlsx import Sheet, read_sheets
+
+__all__ = [
+    "ABSENT",
+    "HOW_TO_MAKE_THEM",
+    "Detail",
+    "Judges",
+    "assistant_words",
+    "chosen_judge",
+    "defined",
+    "detail",
+    "file_notes",
+    "is_planted",
+    "judge_multiverse",
+    "levels_are_comparable",
+    "number_recognized",
+    "read_runs",
+    "recall_and_false_positive_rate",
+    "request_facts",
+    "require_own_folder",
+    "sentence_on_simulated",
+    "shown_judge",
+    "simulated_files",
+    "simulated_folder",
+    "used_authors_prompt",
+    "with_row_labels",
+    "write_simulated",
+]
+
+if TYPE_CHECKING:
+    from sense7.simulate import Simulation
+
+ABOUT_SIMULATED = (
+    "no model was asked, and the scores say nothing about any model. As the simulation comes, the correlation and "
+    "the accuracy of its judge were tuned to the published figures, so their nearness is no evidence."
+)
+"""What a reader has to know of every figure of a simulated judge."""
+
+_FINISH = ("stop", "content_filter", "stop", "stop", "length")
+"""Why a reply ended, by its kind; see :data:`sense7.simulate.judge.KINDS`."""
+
+
+def made_by_simulation(runs: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether a simulated judge made these runs."""
+    return any("model" in frame and (frame["model"] == SIMULATED_JUDGE).any() for frame in runs.values())
+
+
+def simulated_prefix(judges: Mapping, judge: str) -> str:
+    """Return what the method of every value of a simulated judge begins with; "" for any other judge."""
+    return f"{SIMULATED_WORDS}: " if judge in getattr(judges, "simulated", ()) else ""
+
+
+def simulated_folder(workbook: str | Path) -> Path:
+    """Folder of the simulated judge's predictions for a workbook: STEM_judge beside it."""
+    workbook = Path(workbook)
+    return workbook.with_name(f"{workbook.stem}_judge")
+
+
+def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
+    """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all."""
+    if simulation.judged is None:
+        raise ValueError("the simulation has no judge")
+    from sense7.simulate.judge import reply_text
+
+    folder = Path(folder)
+    require_own_folder(folder)
+    study = parse_sheets(simulation.sheets, name=SIMULATED_JUDGE)
+    known = study.conversations[["conversation", "participant"]]
+    truth = ground_truth(study.turns, known["conversation"]).to_numpy()
+    judged, paths = simulation.judged, []
+    marks = {
+        "note": "A simulated judge made these predictions. No model was asked; its scores say nothing about any model.",
+        "seed": str(simulation.seed),
+        "judge_parameters": json.dumps(judged.parameters.as_dict()),
+    }
+    sheet = Sheet(SYNTHETIC_SHEET, ["key", "value"], [list(row) for row in marks.items()])
+    try:
+        with replacing_folder(folder) as temporary:
+            for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
+                frame = known.assign(ground_truth=truth, model=SIMULATED_JUDGE, run=run)
+                texts = [reply_text(kind, score) for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)]
+                finish = [_FINISH[kind] for kind in kinds.tolist()]
+                read = [read_reply(text, finish_reason=reason) for text, reason in zip(texts, finish, strict=True)]
+                for name in ("score", "authors_score", "status", "reason", "doubtful", "reasoning"):
+                    frame[name] = pd.Series([getattr(reply, name) for reply in read], frame.index)
+                frame = frame.assign(output=texts, returned_model="none (simulated)", finish_reason=finish)
+                path = prediction_path(temporary, *SIMULATED_JUDGE.split("-"), run)
+                write_predictions(path, frame, further=[sheet])
+                paths.append(folder / path.name)
+    except OSError as error:
+        raise UserError(not_written(folder, error)) from None
+    return paths
+
+
+def require_own_folder(folder: str | Path) -> None:
+    """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost."""
+    folder = Path(folder)
+    if SKIPPED_WORD in str(folder.absolute()):
+        raise UserError(
+            f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
+            "such files. Choose another: --judge FOLDER."
+        )
+    try:
+        here = sorted(folder.iterdir()) if folder.exists() else []
+    except OSError as error:
+        raise UserError(
+            f"{folder}: can't be a folder of predictions ({error.strerror}). Choose another: --judge FOLDER."
+        ) from None
+    if foreign := [path.name for path in here if not path.match(f"{SIMULATED_JUDGE}-iter*.xlsx")]:
+        raise UserError(
+            f"{folder}: holds {foreign[0]}, which is not of a simulated judge and would be lost. Move it, or choose "
+            "another folder: --judge FOLDER."
+        )
+
+
+def simulated_files(folder: str | Path) -> list[Path]:
+    """Prediction files of a folder, if all of them are of a simulated judge; none otherwise, or without the folder."""
+    folder = Path(folder)
+    paths = prediction_files(folder) if folder.is_dir() else []
+    return paths if paths and all(map(_is_simulated, paths)) else []
+
+
+def _is_simulated(path: Path) -> bool:
+    # The mark alone, where there is one: to read all predictions takes ten times as long.
+    if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(path, only=SYNTHETIC_SHEET):
+        return True
+    predictions, _ = read_files([path])
+    return bool(predictions) and predictions[0].simulated
+
+
+def require_synthetic(study: Study, predictions: Predictions) -> None:
+    """Refuse predictions of a simulated judge for a data set that is not synthetic."""
+    if predictions.simulated and synthetic_marks(study) is None:
+        raise UserError(
+            f"{predictions.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
+            "read its conversations. Take the file out of the folder, and ask a model: sense7 judge run --help"
+        )
+
+
+def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
+    """Whether the judge's values in a truth file are those of given predictions."""
+    planted = (truth.get("judge") or {}).get("parameters")
+    if planted is None or len(marks) != planted.get("judge_runs"):
+        return False
+    try:
+        return all(
+            mark is not None and mark["seed"] == str(truth["seed"]) and json.loads(mark["judge_parameters"]) == planted
+            for mark in marks
+        )
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def simulated_note(names: Collection[str]) -> str:
+    """A sentence on the simulated judges of a page; "" if there are none."""
+    if not names:
+        return ""
+    what = "is a simulated judge" if len(names) == 1 else "are simulated judges"
+    return f"{' and '.join(sorted(names))} {what}: {ABOUT_SIMULATED}"
+
+
+AUTHORS_PROMPT = "empathy_judge"
+"""Name of the authors' prompt file, which stands in the names of prediction files made with it."""
+
+ABSENT = "no predictions of a judge are available"
+
+HOW_TO_MAKE_THEM = (
+    "No predictions of a judge are available for this edition. To make them, with an endpoint of your own: "
+    "make judge, then sense7 judge run --model NAME --base-url URL --data DATA --runs 10 --out predictions_NAME, "
+    "and build the edition again."
+)
+
+
+_KEYS = {
+    "mean": {name: f"judge_{name}" for name in ("coverage", *METRICS)},
+    "spread": {name: f"judge_spread_{name}" for name in ("accuracy", "spearman")},
+    "authors": {name: f"judge_authors_{name}" for name in ("accuracy", "spearman")},
+    "coverage": {
+        name: f"judge_count_{name}" for name in ("ok", "parse_failure", "refusal", "truncated", "api_error", "doubtful")
+    },
+    "bounds": {name: f"judge_bound_{name}" for name in ("accuracy_worst", "accuracy_best")},
+    "calibration": {level: f"judge_calibration_{level}" for level in LEVEL_NUMBERS},
+    "stability": {"same_label": "judge_same_label"},
+    "level_and_length": {name: f"judge_{name}" for name in ("level_bias", "length_spearman")},
+    "recognition": {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS},
+}
+"""Table of :class:`Detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
+
+_SAME = 1e-9
+_SHORT = 16
+_NOTHING = pd.DataFrame(
+    {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
+    | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status", "doubtful")}
+)
+
+
+class Judges(dict[str, dict[str, pd.DataFrame]]):
+    """Judge -> run -> predictions, and what was noted when they were read."""
+
+    def __init__(
+        self,
+        runs: Mapping[str, dict[str, pd.DataFrame]],
+        notes: Mapping[str, str],
+        simulated: Mapping[str, list[Mapping | None]] | None = None,
+    ):
+        super().__init__(runs)
+        self.notes = dict(notes)
+        self.simulated = dict(simulated or {})
+
+
+def read_runs(study: Study, folder: str | Path = "") -> Judges:
+    """Predictions of every judge for a data set.
+
+    Files that are called alike but for the number of the run are runs of one judge.
+
+    Parameters
+    ----------
+    study : Study
+        The data set that was judged.
+    folder : path
+        Folder of prediction files (.xlsx, .csv); "" for those that come with the data set: the simulated judge's for
+        ``load("synthetic")``, none for any other.
+
+    Returns
+    -------
+    Judges
+        Judge -> run -> predictions with a row for every conversation of the study, in its order, with the study's
+        participants and ground truth. A conversation that the file lacks has no score. A file without scores is left
+        out and named in the notes.
+
+    Raises
+    ------
+    UserError
+        If a file can't be read, holds conversations that are not of this data set, or was made when
+        their ground truth was another; if it is of a simulated judge and the data set is not synthetic; or if none of
+        the files holds predictions.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> {judge: len(runs) for judge, runs in read_runs(s7.load("synthetic")).items()}
+    {'simulated-judge': 10}
+    """
+    judges: dict[str, dict[str, pd.DataFrame]] = {}
+    simulated: dict[str, list[Mapping | None]] = {}
+    folder = folder or _shipped(study)
+    files, left_out = read_files(prediction_files(folder) if folder else ())
+    if left_out and not files:
+        named = ", ".join(path.name for path in left_out)
+        raise UserError(
+            f"{folder}: no file of predictions ({named}: without the column IS_EMPATHY). Give another folder."
+        )
+    notes = {path.name: why for path, why in left_out.items()}
+    for file in files:
+        name = file.path.name
+        if nameless := int(file.frame["conversation"].isna().sum()):
+            raise UserError(
+                f"{name}: column TaskId: blank in {nameless:,} of {count_of(len(file.frame), 'prediction')}, so "
+                "their conversations are not known. Give each row its TaskId."
+            )
+        require_synthetic(study, file)
+        judges.setdefault(file.judge, {})[file.name] = aligned(study, file.frame, name)
+        if file.simulated:
+            simulated.setdefault(file.judge, []).append(file.marks)
+        if file.notes:
+            notes[name] = "; ".join(file.notes)
+    return Judges(dict(sorted(judges.items())), notes, simulated)
+
+
+def _shipped(study: Study) -> Path | str:
+    """Folder of the predictions that come with the synthetic data set; "" for any other, or where there are none."""
+    provenance = study.provenance
+    if provenance is None or provenance.name != "synthetic":
+        return ""
+    try:
+        path, own = resolve("synthetic")
+    except UserError:  # the project's own workbook is not here
+        return ""
+    folder = simulated_folder(path)
+    return folder if own.sha256 == provenance.sha256 and folder.is_dir() else ""
+
+
+def aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    known = study.conversations[["conversation", "participant"]]
+    truth = ground_truth(study.turns, known["conversation"])
+    predicted = frame.set_index("conversation")
+    if len(foreign := predicted.index.difference(truth.index)):
+        raise UserError(
+            f"{file}: conversations that are not of this data set: {len(foreign):,} of {len(frame):,}, the first being "
+            f"{foreign[0]!r}. Give the predictions that were made for it."
+        )
+    then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
+    other = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
+    if other.any():
+        first = predicted.index[other.argmax()]
+        raise UserError(
+            f"{file}: the ground truth of {count_of(int(other.sum()), 'conversation')} is not that of this data set, "
+            f"the first being {first!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
+            "The workbook has changed since: judge it again, or give the predictions that were made for it."
+        )
+    aligned = predicted.reindex(known["conversation"]).drop(columns=["participant", "ground_truth"])
+    aligned["status"] = aligned["status"].fillna(UNSTATED)
+    aligned["participant"] = known["participant"].to_numpy()
+    aligned["ground_truth"] = truth.to_numpy()
+    return aligned.reset_index()
+
+
+def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> str:
+    """Name of the judge that is shown in detail: the one asked for, else the one with most runs.
+
+    Raises
+    ------
+    UserError
+        If there is no judge of that name.
+
+    Examples
+    --------
+    >>> chosen_judge({"a": {"a-iter1": None}, "b": {"b-iter1": None, "b-iter2": None}}), chosen_judge({})
+    ('b', '')
+    """
+    if name and name not in judges:
+        raise UserError(f"judge = {name!r}: no predictions of it are available ({', '.join(judges) or 'of none'}).")
+    return name or max(judges, key=lambda judge: len(judges[judge]), default="")
+
+
+def shown_judge(judges: Mapping[str, object], judge: str) -> dict:
+    """Name of the judge that is shown in detail, to be recorded; the reason if there is none.
+
+    Examples
+    --------
+    >>> shown_judge({"a": {}}, "a")["estimate"], shown_judge({}, "")["reason"]
+    ('a', 'no predictions of a judge are available')
+    """
+    return {
+        "key": "judge_shown",
+        "estimate": judge or None,
+        "n": len(judges),
+        "unit": "judges",
+        "method": "the one with most runs",
+        "reason": "" if judges else ABSENT,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """Every table about one judge."""
+
+    judge: str
+    mean: pd.DataFrame
+    spread: pd.DataFrame
+    authors: pd.DataFrame
+    coverage: pd.DataFrame
+    bounds: pd.DataFrame
+    confusion: pd.DataFrame
+    calibration: pd.DataFrame
+    stability: pd.DataFrame
+    level_and_length: pd.DataFrame
+    recognition: pd.DataFrame
+    frequent_levels: int = 0
+    simulated: bool = False
+
+
+def detail(
+    judges: Mapping[str, Mapping[str, pd.DataFrame]],
+    judge: str,
+    bootstrap: ParticipantBootstrap,
+    words: pd.Series | None = None,
+) -> Detail:
+    """Every table about one judge, with the keys of its rows.
+
+    Parameters
+    ----------
+    judges : mapping
+        As :func:`read_runs` gives it.
+    judge : str
+        One of them; "" if there is none.
+    bootstrap : ParticipantBootstrap
+        Bootstrap resamples of participants.
+    words : Series, optional
+        Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
+
+    Examples
+    --------
+    >>> detail({}, "", ParticipantBootstrap(["a", "b"])).mean.loc["accuracy", "reason"]
+    'no predictions of a judge are available'
+    """
+    runs = judges.get(judge, {"": _NOTHING})
+    frames = list(runs.values())
+    strict, authors = (over_runs(runs, bootstrap, policy=policy) for policy in ("strict", "authors"))
+    pooled = pd.concat(frames, ignore_index=True)
+    bounds = missing_bounds(pooled["ground_truth"], pooled["score"], pooled["participant"], bootstrap)
+    tables = {
+        "mean": strict.mean,
+        "spread": strict.spread,
+        "authors": authors.mean,
+        "coverage": coverage(pooled, bootstrap),
+        "bounds": bounds,
+        "calibration": calibration(frames, bootstrap),
+        "stability": stability(frames, bootstrap),
+        "level_and_length": level_and_length(frames, words, bootstrap),
+        "recognition": recognition(frames, bootstrap),
+    }
+    simulated = judge in getattr(judges, "simulated", ())
+    if not judge:
+        tables = {name: _absent(table) for name, table in tables.items()}
+    elif simulated:
+        tables = {name: table.assign(method=f"{SIMULATED_WORDS}: " + table["method"]) for name, table in tables.items()}
+    tables = {
+        name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
+    }
+    return Detail(
+        judge, **tables, confusion=confusion(frames), frequent_levels=_frequent_levels(frames), simulated=simulated
+    )
+
+
+def assistant_words(study: Study) -> pd.Series:
+    """Number of words, separated by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+
+    Examples
+    --------
+    >>> import sense7 as s7
+    >>> assistant_words(s7.load("synthetic")).loc[["T0001", "T0002"]].tolist()
+    [657.0, 511.0]
+    """
+    said = study.messages[study.messages["role"] == "assistant"]
+    # Message by message: the words of all of them at once would be many times as large as the study.
+    words = pd.Series([len(text.split()) for text in said["content"].fillna("")], index=said.index, dtype=int)
+    counts = words.groupby(said["conversation"], sort=False).sum()
+    return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
+
+
+def _absent(table: pd.DataFrame) -> pd.DataFrame:
+    rows = {
+        name: estimate_row(n=0, unit=row["unit"], method=row["method"], reason=ABSENT) for name, row in table.iterrows()
+    }
+    return estimate_table(rows, table.index.name)
+
+
+def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Recall and false positive rate of each level, to be drawn side by side.
+
+    Parameters
+    ----------
+    mean : DataFrame
+        Metrics of a judge, such as ``Detail.mean``; the second share is one minus the specificity.
+
+    Returns
+    -------
+    dict
+        Name of a series -> table of estimates, rows 1..5.
+
+    Examples
+    --------
+    >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
+    >>> tables = recall_and_false_positive_rate(over_runs([run]).mean)
+    >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
+    [1.0, 0.5]
+    """
+
+    def rows(kind: str) -> pd.DataFrame:
+        chosen = mean[mean.index.str.startswith(kind)]
+        return chosen.rename(index=lambda name: name.removeprefix(kind)).rename_axis("level")
+
+    others = rows("specificity_")
+    turned = {name: 1 - others[of] for name, of in (("estimate", "estimate"), ("low", "high"), ("high", "low"))}
+    method = "1 minus " + others["method"]
+    return {
+        "conversations of this level (recall)": rows("sensitivity_"),
+        "all other conversations": others.assign(**turned, method=method),
+    }
+
+
+def number_recognized(detail: Detail) -> dict:
+    """Number of levels that a judge recognizes, to be recorded.
+
+    See :func:`sense7.judge.metrics.levels_recognized`.
+
+    Parameters
+    ----------
+    detail : Detail
+        Of the judge; without one, the reason says so.
+    """
+    row = levels_recognized(detail.recognition)
+    words = f"{SIMULATED_WORDS}: " if detail.simulated else ""
+    row |= {"key": "levels_recognized", "method": words + row["method"], "n": int(detail.mean.loc["accuracy", "n"])}
+    return row | ({} if detail.judge else {"reason": ABSENT})
+
+
+def levels_are_comparable(detail: Detail) -> dict:
+    """Whether the number of recognized levels can be compared with the published one, "yes" or "no"; to be recorded.
+
+    It can if the authors' prompt was used, and each of the five levels is that of conversations of at least
+    ``FEWEST_PARTICIPANTS`` participants: of a rarer level no judge could be shown to recognize it.
+
+    Parameters
+    ----------
+    detail : Detail
+        Of the judge; without one there is no value.
+    """
+    used = used_authors_prompt(detail.judge)
+    often = detail.frequent_levels
+    answer = "yes" if used["estimate"] == "yes" and often == len(LEVELS) else "no"
+    return {
+        "key": "levels_are_comparable",
+        "estimate": answer if detail.judge else None,
+        "n": often,
+        "unit": "levels",
+        "method": "authors' prompt by the name of the files, and each of the five levels given by at least "
+        f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are",
+        "reason": used["reason"],
+    }
+
+
+def _frequent_levels(frames: list[pd.DataFrame]) -> int:
+    """Levels of the ground truth that conversations with a score have of enough participants."""
+    pairs = pd.concat([frame[["participant", "ground_truth", "score"]] for frame in frames], ignore_index=True).dropna()
+    people = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique()
+    return int((people >= FEWEST_PARTICIPANTS).sum())
+
+
+def file_notes(judges: Judges) -> pd.DataFrame:
+    """What has to be known of the files, one row per file; no row if there is nothing to know.
+
+    Examples
+    --------
+    >>> file_notes(Judges({}, {"notes.csv": "left out"})).to_dict("index")
+    {'notes.csv': {'note': 'left out'}}
+    """
+    return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
+
+
+def defined(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a table of estimates that have a value, such as those of the levels that occur; all rows if none has.
+
+    Examples
+    --------
+    >>> defined(pd.DataFrame({"estimate": [np.nan, 3.5]}, index=[1, 2])).index.tolist()
+    [2]
+    """
+    valued = table[table["estimate"].notna()]
+    return valued if len(valued) else table
+
+
+def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of :class:`Detail` whose rows have names for readers.
+
+    Examples
+    --------
+    >>> list(with_row_labels(pd.DataFrame({"n": [1, 1]}, index=["macro_f1", "accuracy_worst"])).index)
+    ['macro F1', 'accuracy worst']
+    """
+    return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
+
+
+def sentence_on_simulated(judges: Mapping) -> str:
+    """A sentence on those of the judges that are simulated; "" if none is.
+
+    Examples
+    --------
+    >>> sentence_on_simulated({})
+    ''
+    """
+    return simulated_note(getattr(judges, "simulated", ()))
+
+
+def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
+    """What is recorded of how each judge was asked: one row per judge, texts and counts; "" where nothing is.
+
+    The column ``simulated`` says whether a model was asked at all.
+
+    Examples
+    --------
+    >>> request_facts({}).empty
+    True
+    """
+    facts = {
+        "model asked for": "model",
+        "model that answered": "returned_model",
+        "system's fingerprint": "system_fingerprint",
+        "prompt, SHA-256 (begin)": "prompt_sha256",
+        "finish reason": "finish_reason",
+    }
+    rows = {}
+    for judge, runs in judges.items():
+        frame = pd.concat(runs.values(), ignore_index=True)
+        texts = {
+            title: ", ".join(
+                sorted({str(text)[:_SHORT] if name == "prompt_sha256" else str(text) for text in frame[name].dropna()})
+            )
+            if name in frame
+            else ""
+            for title, name in facts.items()
+        }
+        tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)
+        simulated = "yes: no model was asked" if judge in getattr(judges, "simulated", ()) else "no"
+        rows[judge] = {"simulated": simulated, "runs": len(runs), **texts, "tokens": tokens}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
+
+
+def used_authors_prompt(judge: str) -> dict:
+    """Whether a judge's files say by their names that the authors' prompt was used: "yes", "no", or no value.
+
+    The text of the authors' prompt is not known here, so that the name is all there is to go by.
+
+    Examples
+    --------
+    >>> used_authors_prompt("gpt-4o-empathy_judge")["estimate"], used_authors_prompt("gpt-4o-empathy")["estimate"]
+    ('yes', 'no')
+    """
+    answer = ("yes" if judge.endswith(f"-{AUTHORS_PROMPT}") else "no") if judge else None
+    return {
+        "key": "judge_used_authors_prompt",
+        "estimate": answer,
+        "n": 1 if judge else 0,
+        "unit": "prompts",
+        "method": f"by the name of its files: {AUTHORS_PROMPT}",
+        "reason": "" if judge else ABSENT,
+    }
+
+
+_HEADLINE = "judge_spearman"
+
+
+def judge_multiverse(
+    study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
+    """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
+    chosen = specifications(_HEADLINE)
+    truths, scores = _truths(study), {policy: _scores(judges.get(judge, {}), policy) for policy in REPLIES}
+    prefix = simulated_prefix(judges, judge)
+    people = study.conversations["participant"]
+    known: dict[bytes, tuple] = {}
+
+    def correlate(truth: np.ndarray, score: np.ndarray) -> tuple:
+        content = np.stack([truth, score]).tobytes()
+        if content not in known:
+            known[content] = _correlation(truth, score, people, bootstrap)
+        return known[content]
+
+    rows = {}
+    for number, choice in chosen.iterrows():
+        runs, method = scores[choice["replies without a score"]], f"{prefix}Spearman's rho, {choice['runs']}"
+        if not judge:
+            rows[number] = _row(n=0, method=method, reason=ABSENT)
+            continue
+        truth = truths[choice["ground truth"]]
+        found = [correlate(truth, score) for score in _used(runs, choice["runs"])]
+        rows[number] = _mean_row(found, method, people, bootstrap)
+    return chosen.join(estimate_table(rows, "specification"))
+
+
+def _truths(study: Study) -> dict[str, np.ndarray]:
+    """Rating of each conversation by its users, in each way."""
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    others = other_ground_truths(study)
+    return dict(zip(TRUTHS, (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])), strict=True))
+
+
+def _scores(runs: Mapping[str, pd.DataFrame], replies: str) -> np.ndarray:
+    """Score of each run and conversation, NaN where there is none: shape (runs, conversations)."""
+    policy = "strict" if replies == REPLIES[0] else "authors"
+    scores = [counted_scores(frame, policy) for frame in runs.values()]
+    return np.stack(scores) if scores else np.zeros((0, 0))
+
+
+def _used(scores: np.ndarray, runs: str) -> np.ndarray:
+    """Scores that are correlated: of all runs, of the first, or each conversation's median over those that have one."""
+    if runs == RUNS[2]:
+        return pd.DataFrame(scores).median().to_numpy()[None]
+    return scores[:1] if runs == RUNS[1] else scores
+
+
+def _correlation(truth, score, people: pd.Series, bootstrap: ParticipantBootstrap) -> tuple:
+    """Correlation, that of every resample (None without an interval), conversations, and why something is lacking."""
+    both = np.isfinite(truth) & np.isfinite(score)
+    n, who = int(both.sum()), people[both]
+    if n < 2 or not np.ptp(truth[both]) or not np.ptp(score[both]):
+        return np.nan, None, n, "fewer than two conversations have both, or one of the two does not vary"
+    estimate = spearman_in_draws(truth[both], score[both], np.ones((1, n)))[0]
+    if reason := bootstrap.too_few(who):
+        return estimate, None, n, reason
+    codes = bootstrap.codes(who)
+    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(truth[both], score[both], weights, codes))
+    return estimate, draws, n, ""
+
+
+def _mean_row(found: list[tuple], method: str, people: pd.Series, bootstrap: ParticipantBootstrap) -> dict:
+    estimates, draws, counts, reasons = zip(*found, strict=True)
+    if reason := next(filter(None, reasons), ""):
+        return _row(float(np.mean(estimates)), n=max(counts), method=method, reason=reason)
+    estimate = Estimate(float(np.mean(estimates)), *bootstrap.interval(np.mean(draws, axis=0), people))
+    return bootstrap.row(estimate, n=max(counts), unit=HEADLINES[_HEADLINE].unit, method=method)
+
+
+def _row(estimate: float = np.nan, *, n: int, method: str, reason: str) -> dict:
+    return estimate_row(estimate, n=n, unit=HEADLINES[_HEADLINE].unit, method=method, reason=reason)
+
+
+check_arguments(globals())

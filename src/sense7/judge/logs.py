@@ -1,0 +1,179 @@
+"""Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
+
+The format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
+``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is imported
+for its viewer only: to import it takes longer than to write the logs of many runs.
+"""
+
+import contextlib
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import not_written, replacing
+from sense7.judge.answers import Answer, not_asked
+from sense7.judge.endpoint import require_extra
+from sense7.judge.reply import CUT, FAILED, FILTERED, ending
+from sense7.judge.requests import SYSTEM_MESSAGE
+
+__all__ = ["LOGS", "bundle_logs", "write_log"]
+
+LOGS = "logs"
+SCORER = "empathy"
+_SAFE_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,79}", re.ASCII)
+_STOP_REASONS = {CUT: "max_tokens", FILTERED: "content_filter", FAILED: "unknown"}
+
+
+def log_path(plan, run: int) -> Path:
+    """Where a run's log will be: in the folder ``logs``, named like the prediction file."""
+    return plan.folder / LOGS / f"{plan.path(run).stem}.eval"
+
+
+def write_log(
+    plan, run: int, answers: Mapping[str, Answer], predictions: pd.DataFrame, *, lacking: str = "not asked"
+) -> Path:
+    """Write one run as a log of inspect_ai's, whole or not at all."""
+    frame, path = plan.questions.frame, log_path(plan, run)
+    named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
+    summaries, used = [], Counter()
+
+    def put(name: str, content) -> None:  # half a pair of surrogates is replaced
+        log.writestr(name, json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
+
+    try:
+        with (
+            replacing(path) as temporary,
+            zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
+        ):
+            for number, row in enumerate(frame.itertuples(), 1):
+                answer = answers.get(row.conversation) or not_asked(row.conversation, run, lacking)
+                sample = _sample(row.conversation if named else str(number), row.prompt, answer, row.ground_truth)
+                used.update(sample["output"].get("usage", {}))
+                put(f"samples/{sample['id']}_epoch_{run}.json", sample)
+                kept = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
+                summaries.append(
+                    {name: sample[name] for name in kept}
+                    | {
+                        "input": [{**said, "content": said["content"][:1000]} for said in sample["input"]],
+                        "error": answer.error,
+                        "completed": True,
+                        "message_count": len(sample["messages"]),
+                    }
+                )
+            put("summaries.json", summaries)
+            put("header.json", _header(plan, run, answers, [one["id"] for one in summaries], used, predictions))
+    except OSError as error:
+        raise UserError(not_written(path, error)) from None
+    return path
+
+
+def _header(plan, run: int, answers: Mapping[str, Answer], ids: list, used: Counter, predictions) -> dict:
+    from sense7.judge.metrics import METRICS, run_metrics  # not before the last answer is kept
+
+    times = sorted(filter(None, (answer.time for answer in answers.values()))) or [""]
+    model, scored = plan.questions.model, int(predictions["score"].notna().sum())
+    found = run_metrics(predictions)["estimate"].dropna()
+    metrics = {name: {"name": name, "value": float(found[name])} for name in (*METRICS, "coverage") if name in found}
+    counts = {"scored_samples": scored, "unscored_samples": len(predictions) - scored}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": times[0] or plan.about["begun"],
+            "task": "empathy",
+            "dataset": {"name": plan.about["data"], "samples": len(ids), "sample_ids": ids},
+            "model": model,
+            "model_base_url": plan.endpoint.address,
+            "model_generate_config": dict(plan.questions.parameters),
+            "config": {"epochs": 1},
+            "metadata": {"run": run, **plan.asked, **plan.about},
+        },
+        "results": {
+            "total_samples": len(ids),
+            "completed_samples": sum(answer.error is None for answer in answers.values()),
+            "scores": [{"name": SCORER, "scorer": SCORER, **counts, "metrics": metrics}],
+        },
+        "stats": {"started_at": times[0], "completed_at": times[-1], "model_usage": {model: dict(used)}},
+    }
+
+
+def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
+    asked = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
+    reply = answer.reply
+    score = {"value": "none" if reply.score is None else reply.score, "explanation": reply.reason or None}
+    sample = {
+        "id": name,
+        "epoch": answer.run,
+        "input": asked,
+        "target": "" if math.isnan(truth) else f"{truth:g}",
+        "scores": {SCORER: score} | {rating: {"value": level} for rating, level in reply.levels.items()},
+        "metadata": {"conversation": answer.conversation, "status": reply.status, "attempts": answer.attempts},
+        "started_at": answer.time,
+        "total_time": answer.seconds,
+    }
+    if answer.error is not None:
+        failed = {"message": answer.error, "traceback": "", "traceback_ansi": ""}
+        return sample | {"messages": asked, "output": {"error": answer.error}, "error": failed}
+    text = answer.output or answer.refusal or ""
+    said = {"role": "assistant", "content": text, "source": "generate", "model": answer.returned_model}
+    stopped = _STOP_REASONS.get(ending(answer.finish_reason), "stop" if answer.finish_reason == "stop" else "unknown")
+    output = {
+        "model": answer.returned_model or "",
+        "choices": [{"message": said, "stop_reason": stopped}],
+        "completion": text,
+        "time": answer.seconds,
+        "metadata": {"system_fingerprint": answer.system_fingerprint, "finish_reason": answer.finish_reason},
+        "response_id": answer.response_id,
+    }
+    if answer.input_tokens is not None and answer.output_tokens is not None:
+        total = answer.input_tokens + answer.output_tokens
+        tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "total_tokens": total}
+        output["usage"] = tokens
+    return sample | {"messages": [*asked, said], "output": output}
+
+
+def bundle_logs(folder: str | Path, target: str | Path) -> Path:
+    """Make a static site of a session's logs: inspect_ai's viewer, which needs no server program."""
+    require_extra("inspect_ai", "The viewer of a judge's logs")
+    logs, target = Path(folder) / LOGS, Path(target)
+    paths = sorted(logs.glob("*.eval"))
+    if not paths:
+        raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
+    with _undisturbed() as scratch:
+        from inspect_ai.log import bundle_log_dir
+
+        # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
+        plain = Path(scratch) / LOGS
+        plain.mkdir()
+        for number, log in enumerate(paths, 1):
+            shutil.copyfile(log, plain / f"{number:03d}-{re.sub(r'[^A-Za-z0-9_.-]+', '_', log.stem)}.eval")
+        bundle_log_dir(str(plain), str(target), overwrite=True)
+    return target / "index.html"
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[str]:
+    """Keep inspect_ai to what it is here for; give a folder for its scratch files."""
+    before, hook = dict(os.environ), sys.excepthook
+    with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
+        try:
+            for name in [name for name in os.environ if name.startswith("INSPECT_")]:
+                del os.environ[name]
+            os.environ |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
+            yield scratch
+        finally:
+            sys.excepthook = hook
+            for name in os.environ.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update(before)

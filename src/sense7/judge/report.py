@@ -1,0 +1,830 @@
+"""Files of predictions in; every metric, the differences between judges, or calibrated scores out."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.arguments import check_arguments
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
+from sense7.estimators.rater_agreement import weighted_kappa
+from sense7.files import reason
+from sense7.judge import metrics
+from sense7.judge.comparison import (
+    LOWER_IS_BETTER,
+    Comparison,
+    as_judges,
+    compare_judges,
+    juries_of,
+    jury_tables,
+    least_p,
+    require_rule,
+)
+from sense7.judge.cost import Price
+from sense7.judge.files import (
+    SKIPPED_WORD,
+    Predictions,
+    ScoreScale,
+    counted_scores,
+    prediction_files,
+    read_files,
+    write_predictions,
+)
+from sense7.judge.journal import Journal
+from sense7.judge.judges import ABOUT_SIMULATED, aligned, require_synthetic
+from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, over_runs
+from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, SIMULATED_WORDS
+from sense7.terminal import count_of
+
+__all__ = ["calibrate", "compare", "evaluate"]
+
+_TITLES = {"coverage": COVERAGE.title} | {name: metric.title for name, metric in METRICS.items()}
+_ABOUT_P = (
+    "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
+    "participant are not; the interval over participants doesn't."
+)
+_FEW_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+_APPLICABILITY = {
+    "sensitivity": (
+        "share said not to apply among the ratings that the person says do not apply",
+        "the person says of no rating that it does not apply",
+    ),
+    "specificity": (
+        "share said to apply among the ratings that the person gives",
+        "the person gives no rating",
+    ),
+    "kappa": (
+        "Cohen's kappa of applies and does not apply",
+        "the judge or the person says the same of every rating, or there is none",
+    ),
+}
+"""Measures of applicability: how each is computed, and why it may be undefined."""
+
+
+# Cells and tables of text
+
+
+def _number(row: Mapping) -> str:
+    return "" if math.isnan(row["estimate"]) else f"{row['estimate']:z.3f}"
+
+
+def _interval(row: Mapping) -> str:
+    return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
+
+
+def _both(row: Mapping) -> str:
+    """An estimate with its interval in one cell."""
+    return f"{_number(row)} [{_interval(row)}]" if _interval(row) else _number(row)
+
+
+def aligned_text(rows: list[list[str]]) -> str:
+    """Set rows of texts as a table for a terminal."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def records(table: pd.DataFrame) -> dict[str, dict]:
+    """Give a table of estimates as JSON can hold it."""
+    return {
+        str(name): {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
+        }
+        for name, row in table.astype(object).to_dict("index").items()
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What was found, as ``text()`` and ``to_json()``: sections of text, values by name, the settings, and notes."""
+
+    sections: list[tuple[str, list[list[str]], str]] = field(repr=False)
+    """Of the text: what stands before a table, its rows, what stands behind it."""
+
+    content: dict = field(repr=False)
+    """Of the JSON; null where there is no number, with the reason beside it."""
+
+    found: dict
+    """What was computed, by name."""
+
+    settings: dict
+    notes: list[str] = field(default_factory=list)
+
+    def __getattr__(self, name: str):
+        for known in (self.__dict__.get("found", {}), self.__dict__.get("settings", {})):
+            if name in known:
+                return known[name]
+        raise AttributeError(name)
+
+    def text(self) -> str:
+        """Return all of it as plain text for a terminal."""
+        parts = []
+        for before, rows, behind in self.sections:
+            parts.append("\n".join(filter(None, (before, aligned_text(rows) if rows else "", behind))))
+        return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        passed = {
+            "skipped": [str(path) for path in self.found.get("skipped", ())],
+            "left_out": {str(path): why for path, why in self.found.get("left_out", {}).items()},
+        }
+        return json.dumps({**self.settings, **self.content, **passed, "notes": self.notes}, indent=1, allow_nan=False)
+
+
+# The files
+
+
+def _as_paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+
+
+def _require_settings(draws: int, seed: int, confidence: float) -> dict:
+    """Refuse settings of intervals that are out of range."""
+    if draws < 1 or not 0 < confidence < 1 or seed < 0:
+        raise UserError(
+            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
+            f"these are {draws}, {confidence:g} and {seed}."
+        )
+    return {"draws": draws, "seed": seed, "confidence": confidence}
+
+
+def _nothing(wanted: list[Path], why: str = "") -> UserError:
+    what = ", ".join(map(str, wanted)) or "nothing"
+    return UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
+
+
+def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
+    """Find the files that are meant, and those of folders that are passed over."""
+    wanted = _as_paths(paths)
+    files: dict[Path, Path] = {}
+    skipped: dict[Path, Path] = {}
+    for path in wanted:
+        try:
+            entries = prediction_files(path) if path.is_dir() else [path]
+        except OSError as error:
+            raise UserError(f"{path}: the folder can't be listed ({reason(error)}). Check its permissions.") from None
+        for entry in entries:
+            passed_over = entry is not path and SKIPPED_WORD in str(entry.absolute())
+            (skipped if passed_over else files).setdefault(entry.absolute(), entry)
+    if not files and skipped:
+        raise UserError(
+            f"{', '.join(map(str, wanted))}: every file ({len(skipped):,}) has the word {SKIPPED_WORD} in its full "
+            "path, and such files of a folder are passed over, as the authors do. Name the files themselves, or move "
+            "them."
+        )
+    return list(files.values()), [path for key, path in skipped.items() if key not in files]
+
+
+def read_paths(
+    paths: str | Path | Sequence[str | Path], score_scale: ScoreScale | None = None
+) -> tuple[list[Predictions], dict, list[str]]:
+    """Predictions of all files and unfinished sessions; what was left out or passed over, and notes on it."""
+    files, skipped = find_files(paths)
+    wanted = _as_paths(paths)
+    named = {path.absolute() for path in wanted if not path.is_dir()}
+    required = [path for path in files if path.absolute() in named]
+    read, left_out = read_files(files, required=required, score_scale=score_scale)
+    for folder in filter(Path.is_dir, wanted):
+        with Journal.reading(folder) as journal:
+            read = journal.unfinished_runs(read) if journal else read
+    if not read:
+        raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
+    notes = [f"{path}: {why}." for path, why in left_out.items()]
+    if skipped:
+        notes.append(
+            f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
+            f"the first is {skipped[0]}."
+        )
+    return read, {"skipped": skipped, "left_out": left_out}, notes
+
+
+def _frame(study: Study | None, file: Predictions) -> pd.DataFrame:
+    """Predictions by conversation, brought into line with a study, if there is one."""
+    if study is None:
+        return file.frame.drop(columns="participant") if "participant" in file.absent else file.frame
+    require_synthetic(study, file)
+    return aligned(study, file.frame, str(file.path))
+
+
+def _require_task_ids(file: Predictions) -> None:
+    """Refuse predictions of which it is not known what conversations they are for."""
+    if nameless := int(file.frame["conversation"].isna().sum()):
+        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
+        what = "lacks the column TaskId" if "conversation" in file.absent else blank
+        raise UserError(
+            f"{file.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+        )
+
+
+def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
+    """Resamples of the participants of all files; None if none is known."""
+    people = [frame["participant"] for frame in frames if "participant" in frame]
+    everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
+    return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
+
+
+def _common_notes(simulated: Sequence[str], policy: str) -> tuple[list[str], list[str]]:
+    """What is said first, and last, of any files."""
+    first = [f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}"] if simulated else []
+    last = "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+    return first, [last] if policy == "authors" else []
+
+
+# Evaluate
+
+
+def evaluate(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    study: Study | None = None,
+    policy: str = "strict",
+    score_scale: ScoreScale | None = None,
+    draws: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Report:
+    r"""Evaluate files of predictions, one run each.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        Files (.xlsx, .csv), and folders, of which every .xlsx and .csv file is taken but those whose full path
+        holds the word results, as the authors' evaluation does, and those without a column IS_EMPATHY. A file
+        that is named is always taken. A folder of an interrupted session gives the answers that it has so far.
+    study : Study, optional
+        The data set that was judged: then there is a table of each judge's mean error by condition and model family.
+    policy : {"strict", "authors"}
+        Which reading of a reply counts, see :func:`sense7.judge.files.counted_scores`.
+    score_scale : ScoreScale, optional
+        See :func:`sense7.judge.files.read_predictions`.
+    draws, seed, confidence : int, int, float
+        Of the intervals over participants.
+
+    Returns
+    -------
+    Report
+        With ``files``, ``metrics`` (an OverRuns), ``coverage``, ``bounds``, ``stability``, ``calibration``,
+        ``confusion``, ``bias``, ``ratings`` and ``applicability``. Without the column PID there are no intervals.
+
+    Raises
+    ------
+    UserError
+        If there is no file, or one can't be read, lacks IS_EMPATHY or ground-truth, has a TaskId twice or scores on
+        another scale; if draws, confidence or policy are out of range.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "model-prompt-iter1.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n2,3\n")
+    >>> found = evaluate(folder)
+    >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
+    (0.5, 'no interval: participants are not known')
+    """
+    settings = _require_settings(draws, seed, confidence)
+    read, passed, left_out = read_paths(paths, score_scale)
+    stems = [file.path.stem for file in read]
+    names = [stem if stems.count(stem) == 1 else str(file.path) for stem, file in zip(stems, read, strict=True)]
+    files = {file.called(name): file for name, file in zip(names, read, strict=True)}
+    frames = {name: _frame(None, file) for name, file in files.items()}
+    several, bootstrap = list(frames.values()), _bootstrap_of(frames.values(), settings)
+    over = over_runs(frames, bootstrap, policy=policy)
+    rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
+    found = {
+        **passed,
+        "files": files,
+        "metrics": over,
+        "spearman_p": {name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
+        "coverage": {name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
+        "bounds": {
+            name: metrics.missing_bounds(
+                frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
+            )
+            for name, frame in frames.items()
+        },
+        "confusion": metrics.confusion(several, policy=policy),
+        "calibration": metrics.calibration(several, bootstrap, policy=policy),
+        "stability": metrics.stability(several, bootstrap, policy=policy),
+        "bias": {} if study is None else _bias(study, files, settings, policy),
+        "ratings": by_rating(rated, bootstrap) if rated else {},
+        "applicability": applicability(rated, bootstrap) if rated else {},
+    }
+    content = {
+        "files": [
+            {
+                "name": name,
+                "path": str(file.path),
+                "rows": len(file.frame),
+                "metrics": records(over.runs[name]),
+                "coverage": records(found["coverage"][name]),
+                "bounds": records(found["bounds"][name]),
+                "spearman_naive_p": None if math.isnan(p := found["spearman_p"][name]) else p,
+            }
+            for name, file in files.items()
+        ],
+        "over_files": {
+            "mean": records(over.mean),
+            "spread": records(over.spread),
+            "stability": records(found["stability"]),
+            "calibration": records(found["calibration"]),
+            "confusion": found["confusion"].to_numpy().tolist(),
+        },
+        "bias": {judge: list(records(table.reset_index()).values()) for judge, table in found["bias"].items()},
+        "ratings": {name: records(table) for name, table in found["ratings"].items()},
+        "applicability": {name: records(table) for name, table in found["applicability"].items()},
+    }
+    first, last = _common_notes([name for name, file in files.items() if file.simulated], policy)
+    notes = [*first, *(f"{name}: {note}." for name, file in files.items() for note in file.notes)]
+    for name, file in files.items():
+        notes += [f"{name}: {note}" for note in _notes_on_rows(file.frame)]
+    notes += [*last, *left_out, *_differences_of_files(files)]
+    given = {"policy": policy, **settings}
+    return Report(_sections(found, confidence), content, found, given, notes)
+
+
+def _sections(found: dict, confidence: float) -> list[tuple[str, list[list[str]], str]]:
+    """The text of an evaluation."""
+    files, over, over_title = found["files"], found["metrics"], f"{confidence:.0%} interval"
+    shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
+    rows = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
+    for name, table in over.runs.items():
+        p, n = found["spearman_p"][name], f"{table.loc['accuracy', 'n']:,}"
+        rows.append([name, n, *(_number(table.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"])
+    n = f"{mean.loc['accuracy', 'n']:,}"
+    interval = [over_title, n, *(_interval(mean.loc[key]) for key in shown), ""]
+    if len(files) == 1:
+        rows.append(interval)
+    else:
+        rows.append(["mean", n, *(_number(mean.loc[key]) for key in shown), ""])
+        rows.append(interval)
+        rows.append(["sd over files", f"{len(files):,}", *(_number(spread.loc[key]) for key in shown), ""])
+    further = [["metric", "mean", over_title, "sd over files", "note"]]
+    for name, metric in METRICS.items():
+        row = mean.loc[name]
+        further.append([metric.title, _number(row), _interval(row), _number(spread.loc[name]), row["reason"]])
+    sections = [("", rows, _ABOUT_P.strip()), ("", further, "")]
+    bounded = ("accuracy", "within_one", "mean_absolute_error")
+    bounds = [["file", "missing", *(METRICS[name].title for name in bounded)]]
+    for name, table in found["bounds"].items():
+        frame = files[name].frame
+        if missing := int((frame["ground_truth"].notna() & frame["score"].isna()).sum()):
+            ends = [[_number(table.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+            bounds.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
+    if len(bounds) > 1:
+        sections.append(("Worst and best for any values of the missing scores", bounds, ""))
+    stability = found["stability"]
+    if len(files) > 1 and stability["n"].any():
+        same, deviation = stability.loc["same_label"], stability.loc["score_deviation"]
+        said = (
+            f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
+            f"scores of a conversation deviate by {_number(deviation)} levels on the average."
+        )
+        sections.append((said, [], ""))
+    for judge, table in found["bias"].items():
+        from sense7.judge.bias import bias_in_words
+
+        words = bias_in_words(table).reset_index()
+        about = "above zero: scores higher than the ratings. p by Holm over the table."
+        sections.append(
+            (f"Mean error of {judge} by group; {about}", [list(words.columns), *words.to_numpy().tolist()], "")
+        )
+    if ratings := found["ratings"]:
+        rows = [["rating", "n", *(METRICS[name].title for name in _FEW_RATINGS)]]
+        for rating, table in ratings.items():
+            cells = [_both(table.loc[name]) for name in _FEW_RATINGS]
+            rows.append([rating, f"{table.loc['accuracy', 'n']:,}", *cells])
+        sections.append(("", rows, ""))
+    if known := found["applicability"]:
+        rows = [["not applicable", "n", *_APPLICABILITY]]
+        for dimension, table in known.items():
+            cells = [_both(table.loc[name]) or table.loc[name, "reason"] for name in _APPLICABILITY]
+            rows.append([dimension, f"{table['n'].iloc[0]:,}", *cells])
+        sections.append(("", rows, ""))
+    return sections
+
+
+def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
+    """Bias table of each judge."""
+    from sense7.judge.bias import bias_table
+
+    judges: dict[str, dict[str, pd.DataFrame]] = {}
+    for name, file in files.items():
+        _require_task_ids(file)
+        judges.setdefault(file.judge, {})[name] = _frame(study, file)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], **settings)
+    return {judge: bias_table(study, runs, bootstrap, policy=policy) for judge, runs in judges.items()}
+
+
+def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
+    """Which rows of a file lack a score or ground truth, or were read with doubt."""
+    notes = []
+    failures = frame.loc[frame["score"].isna(), "status"].value_counts()
+    if len(failures):
+        counts = ", ".join(f"{count:,} {status}" for status, count in failures.items())
+        notes.append(f"without a usable score: {counts}.")
+    if never := int((frame["status"] == NOT_ASKED).sum()):
+        notes.append(f"never asked: {count_of(never, 'conversation')}, without a score and not in n under any policy.")
+    doubtful = frame[frame["doubtful"]]
+    if len(doubtful):
+        notes.append(f"doubtful readings: {len(doubtful):,}; the first: {doubtful['reason'].iloc[0]}.")
+    if untrue := int(frame["ground_truth"].isna().sum()):
+        notes.append(f"rows without ground truth, left out: {untrue:,}.")
+    return notes
+
+
+def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
+    """How files differ that are evaluated together: in models, conversations, and ground truth."""
+    notes = []
+    models = {model for file in files.values() for model in file.frame["model"].dropna().unique()}
+    if len(models) > 1:
+        listed = ", ".join(sorted(models))
+        notes.append(f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs.")
+    if len(files) < 2:
+        return notes
+    without = [name for name, file in files.items() if "conversation" in file.absent]
+    if without:
+        notes.append(f"{without[0]} has no column TaskId: its rows can't be matched with those of other files.")
+    frames = {name: file.frame.dropna(subset="conversation") for name, file in files.items() if name not in without}
+    if len(frames) < 2:
+        return notes
+    truths = pd.concat(
+        [frame.set_index("conversation")["ground_truth"] for frame in frames.values()], axis=1, keys=frames
+    )
+    everyone = len(truths)
+    notes += [
+        f"{name}: {everyone - len(frame):,} of the {everyone:,} conversations of all files are not in it."
+        for name, frame in frames.items()
+        if len(frame) < everyone
+    ]
+    differ = ~np.isclose(truths.min(axis=1), truths.max(axis=1), rtol=0, atol=1e-9, equal_nan=True)
+    if differ.any():
+        notes.append(
+            f"Conversations whose ground truth differs between files: {differ.sum():,}; the first is "
+            f"{truths.index[differ][0]}. Are they predictions for the same data?"
+        )
+    return notes
+
+
+# Ratings of turns and dimensions
+
+
+def by_rating(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None) -> dict:
+    """Return every metric of each rating, as a mean over files."""
+    names, found = {"judge": "score", "person": "ground_truth"}, {}
+    for rating in _in_all(files):
+        frames = {
+            name: ratings[ratings["rating"] == rating].rename(columns=names).reset_index(drop=True)
+            for name, ratings in files.items()
+        }
+        found[rating] = over_runs(frames, bootstrap).mean
+    return found
+
+
+def _in_all(files: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Ratings that every file holds, in the order of the first."""
+    first, *others = (ratings["rating"].unique().tolist() for ratings in files.values())
+    return [rating for rating in first if all(rating in other for other in others)]
+
+
+def applicability(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None) -> dict:
+    """Return how well a judge knows which dimensions do not apply, over the units of all files."""
+    everyone, tables = pd.concat(files.values(), ignore_index=True), {}
+
+    def measures(sums: np.ndarray) -> np.ndarray:  # neither side says it applies, only the judge, only the person, both
+        neither, judge, person, both = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
+        counts = np.zeros((*neither.shape, len(LEVELS), len(LEVELS)))
+        counts[..., 0, 0], counts[..., 0, 1], counts[..., 1, 0], counts[..., 1, 1] = neither, judge, person, both
+        return np.stack([neither / (neither + judge), both / (person + both), weighted_kappa(counts)], axis=-1)
+
+    for dimension in filter(DIMENSION_NAMES.__contains__, _in_all(files)):
+        rows = everyone[everyone["rating"] == dimension].dropna(subset=["judge_applies", "person_applies"])
+        person, judge = (rows[f"{side}_applies"].to_numpy(dtype=int) for side in ("person", "judge"))
+        cells = np.zeros((len(rows), 4))
+        cells[np.arange(len(rows)), 2 * person + judge] = 1
+        people = rows["participant"].reset_index(drop=True) if "participant" in rows else None
+        why = "no interval: participants are not known"
+        if bootstrap is not None and people is not None and len(rows) and people.notna().all():
+            why, found = "", bootstrap.estimates(measures, cells, people)
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = [Estimate(float(value), reason=why) for value in measures(cells.sum(axis=0))]
+        table = {}
+        for (name, (method, undefined)), one in zip(_APPLICABILITY.items(), found, strict=True):
+            given = {"n": len(rows), "unit": name if name == "kappa" else "share of ratings", "method": method}
+            if not np.isfinite(one[0]):
+                table[name] = estimate_row(**given, reason=undefined)
+            else:
+                table[name] = estimate_row(one[0], **given, reason=why) if why else bootstrap.row(one, **given)
+        tables[dimension] = estimate_table(table, "measure")
+    return tables
+
+
+# Compare
+
+
+def compare(
+    paths: str | Path | Sequence[str | Path],
+    *,
+    study: Study | None = None,
+    each_run: bool = False,
+    prices: Mapping[str, Price] | None = None,
+    jury: str = "",
+    worth: float = 0.0,
+    policy: str = "strict",
+    score_scale: ScoreScale | None = None,
+    draws: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Report:
+    r"""Compare the judges of files of predictions with each other, and with the baselines.
+
+    Files of one folder that are called alike but for the number of the run are runs of one judge. Judges are taken
+    together only where a jury is asked for.
+
+    Parameters
+    ----------
+    paths : path or sequence of paths
+        See :func:`evaluate`.
+    study : Study, optional
+        The data set that was judged: then its baselines are compared, too, and predictions for other data refused.
+    each_run : bool
+        Whether each file is taken for a judge of its own.
+    prices : mapping of Price, optional
+        Judge -> price of a million tokens.
+    jury : {"", "mean", "median", "majority"}
+        Rule of the juries that are compared with their members, see :mod:`sense7.judge.comparison`; none without.
+    worth : float
+        Gain in a metric that an additional call of a jury has to bring.
+    policy, score_scale, draws, seed, confidence
+        See :func:`evaluate`.
+
+    Returns
+    -------
+    Report
+        With ``comparison``, ``took``, ``files`` and ``juries``.
+
+    Raises
+    ------
+    UserError
+        As :func:`evaluate` and :func:`sense7.judge.comparison.compare_judges`; if a conversation has no TaskId, or a
+        price is of no judge.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for judge, scores in {"a": (4, 2), "b": (5, 3)}.items():
+    ...     text = f"TaskId,IS_EMPATHY,ground-truth\nC1,{scores[0]},4.2\nC2,{scores[1]},3\n"
+    ...     _ = (folder / f"{judge}-iter1.csv").write_text(text)
+    >>> compare(folder).comparison.differences["accuracy"]["estimate"].to_dict()
+    {'a minus b': 0.0}
+    """
+    settings = _require_settings(draws, seed, confidence)
+    if jury:
+        require_rule(jury)
+    read, passed, left_out = read_paths(paths, score_scale)
+    grouped: dict[tuple, list[Predictions]] = {}
+    for file in read:
+        _require_task_ids(file)
+        name = file.called(file.name) if each_run else file.judge
+        grouped.setdefault((name, file.path.parent), []).append(file)
+    names = [name for name, _ in grouped]  # the folder stands before those that are called alike
+    groups = {name if names.count(name) == 1 else f"{path}/{name}": files for (name, path), files in grouped.items()}
+    judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
+    prices = dict(prices or {})
+    if unknown := [name for name in prices if name not in judges]:
+        raise UserError(f"--price {unknown[0]}: no such judge. These are compared: {', '.join(judges)}.")
+    bootstrap = _bootstrap_of((frame for runs in judges.values() for frame in runs.values()), settings)
+    references = {}
+    if study is not None:
+        from sense7.judge.baselines import baseline_predictions  # here, as it imports scikit-learn
+
+        references = as_judges(baseline_predictions(study))
+    comparison = compare_judges(judges, bootstrap, references=references, policy=policy)
+    juries = juries_of(judges, comparison.people.index, jury, policy) if jury else []
+    tables = jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {}
+    took = pd.DataFrame({judge: _took(runs.values(), prices.get(judge)) for judge, runs in judges.items()}).T
+    took = took.rename_axis("judge").reindex(list(comparison.judges))
+    found = {
+        **passed,
+        "comparison": comparison,
+        "took": took,
+        "files": {judge: [file.path for file in files] for judge, files in groups.items()},
+        "juries": tables,
+    }
+    first, last = _common_notes([j for j, files in groups.items() if any(file.simulated for file in files)], policy)
+    notes = [
+        f"{judge}: without a usable score in some run: {count:,} of "
+        f"{count_of(comparison.conversations, 'conversation')}, which are left out for every judge."
+        for judge, count in comparison.left_out["lacking"].items()
+        if count
+    ]
+    if comparison.shared < 0.9 * comparison.conversations and comparison.left_out["runs"].max() > 1:
+        notes.append("Fewer runs leave out fewer conversations: name the files of some runs only.")
+    of_files = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
+    pairs = len(comparison.differences["coverage"])
+    few, least = [], least_p(pairs, draws)
+    if least >= 1 - confidence:
+        few = [
+            f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
+            f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
+            "more."
+        ]
+    content = {
+        "conversations": comparison.conversations,
+        "shared": comparison.shared,
+        "judges": [
+            {
+                "name": judge,
+                "files": [str(path) for path in found["files"].get(judge, [])],
+                **{name: int(count) for name, count in comparison.left_out.loc[judge].items()},
+                "took": records(took)[judge],
+                "coverage": records(comparison.coverage)[judge],
+                "metrics": records(measured.mean.drop(index="coverage")),
+            }
+            for judge, measured in comparison.judges.items()
+        ],
+        "differences": {name: list(records(table).values()) for name, table in comparison.differences.items()},
+        "juries": {
+            "agreement": records(tables["agreement"]) if tables else {},
+            "gains": list(records(tables["gains"].reset_index()).values()) if tables else [],
+        },
+    }
+    sections = _comparison_sections(comparison, took, tables, worth, settings)
+    given = {"policy": policy, **settings}
+    return Report(sections, content, found, given, [*first, *notes, *last, *of_files, *left_out, *few])
+
+
+def _took(frames: Iterable[pd.DataFrame], price: Price | None) -> dict:
+    """Calls, mean tokens, median seconds and cost of a judge, as far as its files say."""
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame[frame["status"].ne("unstated") | frame["score"].notna()]
+    tokens = frame[["input_tokens", "output_tokens"]]
+    cost = float(price.cost(*tokens.sum())) if price and tokens.notna().all(axis=None) else np.nan
+    return {"calls": len(frame), **tokens.mean().to_dict(), "seconds": frame["seconds"].median(), "cost": cost}
+
+
+def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping, worth: float, settings: dict) -> list:
+    """The text of a comparison."""
+    shown, over = (*AUTHORS_METRICS, "quadratic_kappa"), f"{settings['confidence']:.0%} interval"
+    rows = [["judge", "runs", "left out", "coverage", *(_TITLES[name] for name in shown)]]
+    for judge, counts in found.left_out.iterrows():
+        mean = found.judges[judge].mean
+        numbers = [_number(found.coverage.loc[judge]), *(_number(mean.loc[name]) for name in shown)]
+        rows.append([judge, f"{counts['runs']:,}", f"{counts['left_out']:,}", *numbers])
+    head = (
+        f"{count_of(len(found.judges), 'judge')} on the same {found.shared:,} of "
+        f"{count_of(found.conversations, 'conversation')} with ground truth: those for which every run of every "
+        "judge has a usable score. Coverage is over all of them."
+    )
+    sections = [(head, rows, "")]
+    heads = {
+        "calls": ("calls", ",.0f"),
+        "input_tokens": ("tokens in a call", ",.0f"),
+        "output_tokens": ("tokens out", ",.0f"),
+        "seconds": ("seconds, median", ",.2f"),
+        "cost": ("cost of all calls", ",.2f"),
+    }
+
+    def cell(number: float, form: str) -> str:
+        return "" if math.isnan(number) else format(number, form)
+
+    said = [name for name in heads if name == "calls" or took[name].notna().any()]
+    if len(said) > 1:
+        rows = [["judge", *(heads[name][0] for name in said)]]
+        rows += [[judge, *(cell(row[name], heads[name][1]) for name in said)] for judge, row in took.iterrows()]
+        sections.append(("What they took, by the files", rows, ""))
+    rows = [["metric", "difference", "", over, "p", "p, Holm", "better"]]
+    for metric in ("coverage", *shown):
+        for name, row in found.differences[metric].iterrows():
+            better = "not distinguished"
+            if row["p_holm"] < 1 - settings["confidence"]:
+                better = row["first"] if (row["estimate"] > 0) != (metric in LOWER_IS_BETTER) else row["second"]
+            p = p_in_words(row["p"]), p_in_words(row["p_holm"])
+            rows.append([_TITLES[metric], name, _number(row), _interval(row), *p, row["reason"] or better])
+    about = (
+        f"Paired differences; {settings['draws']:,} resamplings of participants, the same for all; p by Holm over "
+        f"{count_of(len(found.differences['coverage']), 'pair')} for each metric. Of the mean absolute error (MAE), "
+        "less is better."
+    )
+    sections.append((about, rows, ""))
+    if not juries:
+        return sections
+    before = ["Juries"]
+    for jury, row in juries["agreement"].iterrows():
+        alpha = f"{_number(row)} ({_interval(row) or row['reason']})".strip()
+        before.append(f"{jury}: Krippendorff's alpha of the members: {alpha}.")
+    rows = [["jury", "metric", "over mean member", over, "over best", over, "per call", "at least", "p, Holm", ""]]
+    for (jury, metric), row in juries["gains"].iterrows():
+        best = {"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]}
+        verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
+        calls = [cell(row[name], "z.4f") for name in ("per_call", "per_call_low")]
+        cells = [_number(row), _interval(row), _number(best), _interval(best), *calls, p_in_words(row["p_holm"])]
+        rows.append([jury, _TITLES[metric], *cells, verdict])
+    behind = (
+        "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
+        "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "
+        f"worth its calls where an additional one brings more than {worth:g}."
+    )
+    return [*sections, ("\n".join(before), rows, behind)]
+
+
+# Calibrate
+
+
+def calibrate(
+    paths: Sequence[Path],
+    out: str | Path,
+    *,
+    mapping: str = "isotonic",
+    draws: int = 2_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Report:
+    """Calibrate every file of predictions and write it to a folder under the name of its judge.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files, or folders of them.
+    out : path
+        Folder, made if need be; not one that files are read from.
+    mapping : str
+        See :func:`sense7.judge.calibration.calibrated`.
+    draws, seed, confidence
+        Of the intervals over participants.
+
+    Returns
+    -------
+    Report
+        With ``paths`` (file that was read -> calibrated one) and ``errors``, before and after.
+
+    Raises
+    ------
+    UserError
+        If a file can't be read, names no participants, has too few ratings, or would be replaced by its own
+        calibrated form. Nothing is written then.
+    """
+    from sense7.judge.calibration import AS_GIVEN, calibrated, calibration_errors  # with it comes scikit-learn
+
+    settings, out = _require_settings(draws, seed, confidence), Path(out)
+    found, _ = find_files(paths)
+    files, left_out = read_files(found, required=[Path(path) for path in paths if Path(path).is_file()])
+    if not files:
+        raise UserError(f"{paths[0]}: no file of predictions. Give files with the columns IS_EMPATHY and ground-truth.")
+    ready, errors, written, rows = {}, {}, {}, []
+    for file in files:
+        if file.name in ready:
+            raise UserError(f"{file.path}: another of these files is called so too. Calibrate them into two folders.")
+        if file.path.resolve().parent == out.resolve():
+            raise UserError(f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out.")
+        frame = file.frame
+        if frame["participant"].isna().any() or frame["conversation"].isna().any():
+            raise UserError(
+                f"{file.path}: some rows have no PID or no TaskId, so that participants can't be held out. Fill in "
+                "both columns."
+            )
+        try:
+            scores = np.clip(calibrated(frame, mapping), LOWEST, HIGHEST)
+        except UserError as error:
+            raise UserError(f"{file.path}: {error}") from None
+        errors[file.name] = calibration_errors(frame, ParticipantBootstrap(frame["participant"], **settings))
+        # Rows with a score, or why there is none; replies are those of another score.
+        kept = ["conversation", "participant", "status", "reason", "ground_truth", "model", "run", "chat"]
+        frame = frame[kept].assign(score=scores, status=frame["status"].where(np.isnan(scores), "ok"))
+        ready[file.name] = frame[frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))]
+    for file in files:
+        plain = not file.simulated or "simulated" in file.name.casefold()
+        written[file.name] = out / f"{file.name if plain else f'simulated-{file.name}'}.xlsx"
+        write_predictions(written[file.name], ready[file.name])
+        table, drop = errors[file.name]["calibration"], errors[file.name]["drop"]
+
+        def said(row: Mapping) -> str:
+            return f"{_number(row)} ({_interval(row) or row['reason']})"
+
+        before = table.loc[AS_GIVEN]
+        rows.append(
+            f"{written[file.name]}\n  expected calibration error, {before['n']:,} conversations: {said(before)} as "
+            f"given, {said(table.loc[mapping])} {mapping}; lower by {said(drop.loc[mapping])}"
+        )
+    notes = [f"{path}: {why}" for path, why in left_out.items()]
+    content = {"files": {name: str(path) for name, path in written.items()}}
+    return Report(
+        [("\n".join(rows), [], "")],
+        content,
+        {"paths": written, "errors": errors, "left_out": left_out},
+        settings,
+        notes,
+    )
+
+
+check_arguments(globals())

@@ -1,0 +1,362 @@
+"""What a judge is asked of each conversation: the request, to the letter of the authors' convention."""
+
+import fnmatch
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sense7.errors import UserError
+from sense7.files import reason
+from sense7.findings.ground_truth import ground_truth
+from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
+from sense7.study import NOT_RATED, RATED, Study
+from sense7.taxonomy import DIMENSIONS
+
+__all__ = ["Prompt", "Questions", "Shots", "chat_json", "chats", "request_body"]
+
+DEFAULT_MODEL = "gpt-4o"
+
+SYSTEM_MESSAGE = "You are a helpful AI assistant"
+"""Without a full stop, as the authors send it."""
+
+REQUEST = {
+    **{"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000},
+    **{"presence_penalty": 0.0, "frequency_penalty": 0.0},
+}
+"""The parameters of a request, as the authors send them: 0.0 and not 0, the penalties written out, no seed."""
+
+CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
+"""Placeholders of a prompt, as the authors write them."""
+
+LARGEST = 2**20
+"""Bytes that a prompt may have; more is another kind of file, given by mistake."""
+
+SHOTS = ("zero", "adaptive", "personal")
+
+TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
+"""Names of the limit of a reply's tokens: a request has one of them."""
+
+_HERE = Path(__file__).parent
+_FIXED = {
+    "model": "Give --model",
+    "messages": "Give --prompt",
+    "stream": "Replies are read whole: leave it out",
+    "n": "One reply is read: give --runs to ask several times",
+}
+"""Names that are no free parameters -> what to do instead."""
+
+
+# What is shown of a conversation
+
+
+def chat_json(messages: pd.DataFrame) -> str:
+    """Return one conversation as a JSON array of objects with role and content."""
+
+    def text(cell, blank: str) -> str:
+        return blank if pd.isna(cell) or cell == "" else str(cell)
+
+    said = [
+        {"role": text(role, "").lower(), "content": " ".join(text(content, "pending").split())}
+        for role, content in zip(messages["role"], messages["content"], strict=True)
+        if role != "error"
+    ]
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def chats(study: Study, of_each: Callable[[str], str | bytes] = str) -> pd.Series:
+    """Return every conversation as :func:`chat_json` gives it, in the order of sheet Tasks."""
+    conversations = pd.Index(study.conversations["conversation"], name="conversation")
+    groups = study.messages[["role", "content"]].groupby(study.messages["conversation"], sort=False)
+    said = {conversation: of_each(chat_json(messages)) for conversation, messages in groups}
+    nothing = of_each("[]")
+    return pd.Series([said.get(name, nothing) for name in conversations], conversations, dtype=object, name="chat")
+
+
+def same_chats(study: Study) -> np.ndarray:
+    """Return a number for each conversation that is the same where :func:`chats` are."""
+    # Digests: all chats together are as large as the study.
+    return pd.factorize(chats(study, lambda chat: hashlib.sha256(chat.encode("utf-8", "surrogatepass")).digest()))[0]
+
+
+# The prompt
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The text of the user message, with places for the conversation and for rated examples."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def bundled(cls, unit: str = "conversation", rating: str = "overall") -> "Prompt":
+        """Return the companion's own prompt. It is not the authors', whose text is not known here."""
+        if (unit, rating) == ("conversation", "overall"):
+            return cls.read(_HERE / "prompts" / "empathy.txt")
+        names = ratings_of(rating)
+        require_unit(unit)
+        given, rated = {
+            "conversation": ("one conversation", "the assistant's messages, taken together,"),
+            "turn": (
+                "a conversation up to a message of the assistant's",
+                "the last message, in the light of what was said before,",
+            ),
+        }[unit]
+        meaning = {"overall": "how empathic it is, all in all"}
+        meaning |= {dimension.name: f"it {dimension.definition} ({dimension.title})" for dimension in DIMENSIONS}
+        applicability = (
+            " A dimension that has no occasion to show does not apply: a plain question may call for no emotional "
+            f"understanding, and a first message has nothing to recall. Give such a dimension the value "
+            f'"{NOT_APPLICABLE}", not a level. The overall rating always is a level.'
+        )
+        may_not_apply = names != ("overall",)
+        parts = {
+            "given": given,
+            "rated": rated,
+            "ratings": "\n".join(f"- {name}: {meaning[name]}" for name in names),
+            "names": ", ".join(json.dumps(name) for name in names),
+            "applicability": applicability if may_not_apply else "",
+            "or": f', or "{NOT_APPLICABLE}"' if may_not_apply else "",
+        }
+        text = (_HERE / "prompts" / "ratings.txt").read_text(encoding="utf-8")
+        for name, words in parts.items():
+            text = text.replace(f"{{{{{name}}}}}", words)
+        return cls(f"{rating}_{unit}", text)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Prompt":
+        """Read a prompt from a text file in UTF-8; it is named after the file."""
+        path = Path(path)
+        if path.exists() and not path.is_file():  # a pipe might never end
+            raise UserError(f"{path}: this is no ordinary file. Give the path of a prompt's text file.")
+        try:
+            if (size := path.stat().st_size) > LARGEST:
+                raise UserError(
+                    f"{path}: {size / 2**20:,.0f} MB, and a prompt has at most {LARGEST // 2**20}. "
+                    "Give the path of a prompt's text file."
+                )
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise UserError(f"{path}: there is no such file. Check the path of the prompt.") from None
+        except UnicodeDecodeError as error:
+            raise UserError(
+                f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
+            ) from None
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
+        if CHAT not in text:
+            raise UserError(f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand.")
+        return cls(path.stem, text)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the text in UTF-8, placeholders and all."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def require_examples(self) -> None:
+        """Refuse a prompt without a place for examples."""
+        if EXAMPLES not in self.text:
+            raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write it where examples are to stand.")
+
+    def fill(self, chat: str, examples: str = "") -> str:
+        """Put a conversation and examples into their places."""
+        values = {CHAT: chat, EXAMPLES: examples}
+        return re.sub("|".join(map(re.escape, values)), lambda match: values[match[0]], self.text)
+
+
+# The parameters
+
+
+def parse_parameters(texts: Sequence[str]) -> dict:
+    """Read parameters that were given as ``NAME=JSON``."""
+    found: dict = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not name or not equals:
+            raise UserError(f"--param {text}: give a name, an equals sign and JSON: --param seed=1.")
+        if name in _FIXED:
+            raise UserError(f"--param {name}: is no free parameter. {_FIXED[name]}.")
+        if name in found:
+            raise UserError(f"--param {name}: is given twice. Give it once.")
+        try:
+            found[name] = json.loads(value)
+            json.dumps(found[name], allow_nan=False)  # NaN and Infinity are Python's, not JSON's
+        except (ValueError, RecursionError):
+            raise UserError(
+                f"--param {text}: what stands after the equals sign is no JSON. A number is written as it is, a text "
+                f"in quotation marks: --param '{name}={json.dumps(value.strip())}'."
+            ) from None
+        if name in TOKEN_LIMITS and (type(found[name]) is not int or found[name] < 1):
+            raise UserError(f"--param {text}: is no number of tokens. Give a whole number from 1.")
+    return found
+
+
+def by_model(model: str) -> Mapping:
+    """Return the entry of ``parameters_by_model.json`` for a model: what to omit and set, and why; else all empty."""
+    name = model.strip().rpartition("/")[2].casefold()
+    for entry in _parameters_by_model():
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]):
+            return entry
+    return {"omit": [], "set": {}, "why": ""}
+
+
+@cache
+def _parameters_by_model() -> list[dict]:
+    return json.loads((_HERE / "parameters_by_model.json").read_text(encoding="utf-8"))
+
+
+def request_parameters(
+    model: str, *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
+) -> dict:
+    """Return the parameters of every request: the authors', what a model needs in their place, what the user gives."""
+    param, entry, limits = dict(param or {}), by_model(model), set(TOKEN_LIMITS)
+    known = {name: value for name, value in REQUEST.items() if name not in entry["omit"]}
+    known |= entry["set"] | dict(needed or {})
+    if both := sorted(set(omit) & param.keys()):
+        raise UserError(f"{both[0]}: is left out by --omit and given by --param. Give one of them.")
+    may_be_omitted = known.keys() | REQUEST.keys()
+    if unknown := sorted(set(omit) - may_be_omitted):
+        left = ", ".join(sorted(may_be_omitted - limits))
+        raise UserError(f"--omit {unknown[0]}: is no parameter of the requests. Choose of {left}.")
+    gone = set(omit) | (limits if param.keys() & limits else set())
+    found = {name: value for name, value in known.items() if name not in gone} | param
+    if not found.keys() & limits:
+        raise UserError(
+            f"--omit {next(iter(set(omit) & limits))}: a reply needs a limit of tokens. Give the other name "
+            f"in its place: --param max_completion_tokens={REQUEST['max_tokens']}, or --param max_tokens=.."
+        )
+    return found
+
+
+def describe_parameters(model: str, parameters: Mapping) -> list[str]:
+    """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
+    gone = [name for name in REQUEST if name not in parameters]
+    new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if REQUEST.get(name) != value]
+    said = [f"without {', '.join(gone)}" if gone else "", f"with {', '.join(new)}" if new else ""]
+    why = by_model(model)["why"]
+    if not any(said):
+        return []
+    return [f"parameters     the authors', {' and '.join(filter(None, said))}" + (f" ({model}: {why})" if why else "")]
+
+
+def token_limit(parameters: Mapping) -> int:
+    """Return the limit of a reply's tokens."""
+    return max(parameters[name] for name in TOKEN_LIMITS if name in parameters)
+
+
+# The requests
+
+
+@dataclass(frozen=True)
+class Shots:
+    """Which rated examples a prompt holds; see :func:`sense7.judge.few_shot.chosen_examples`."""
+
+    kind: str = "zero"
+    number: int = 5
+    order: str = "similar-last"
+    seed: int = 0
+
+    def to_dict(self) -> dict:
+        """Give what makes a difference, as JSON values."""
+        if self.kind == "zero":
+            return {"kind": "zero"}
+        known = {"kind": self.kind, "number": self.number, "order": self.order}
+        return known | ({"seed": self.seed} if self.order == "shuffled" else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The requests of one run: every conversation once."""
+
+    model: str
+    prompt: Prompt
+    shots: Shots
+    frame: pd.DataFrame = field(repr=False)
+    sha256: str
+    parameters: Mapping
+    ratings: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        columns = zip(self.frame["conversation"], self.frame["prompt"], self.frame["request_sha256"], strict=True)
+        object.__setattr__(self, "_requests", {name: (prompt, sha256) for name, prompt, sha256 in columns})
+
+    def body(self, conversation: str) -> dict:
+        """Return the JSON body of a conversation's request."""
+        return request_body(self.model, self._requests[conversation][0], self.parameters)
+
+    def request_sha256(self, conversation: str) -> str:
+        """Hash of the body."""
+        return self._requests[conversation][1]
+
+    def characters(self, conversation: str) -> int:
+        """Length of what a request says, the system message included."""
+        return len(self._requests[conversation][0]) + len(SYSTEM_MESSAGE)
+
+    def has(self, conversation: str) -> bool:
+        """Whether a conversation is asked about."""
+        return conversation in self._requests
+
+    @property
+    def conversations(self) -> list[str]:
+        """Names of the conversations, in the order of sheet Tasks."""
+        return list(self._requests)
+
+
+def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:
+    """Return a request as the authors send it: nothing is added to it, and nothing left out by default."""
+    messages = [{"role": "system", "content": SYSTEM_MESSAGE}, {"role": "user", "content": prompt}]
+    return {"model": model, "messages": messages, **parameters}
+
+
+def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)) -> pd.DataFrame:
+    """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
+    require_unit(unit)
+    turns = study.turns
+    if unit == "conversation":
+        frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
+        frame = frame.assign(source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy())
+        frame["ground_truth"] = ground_truth(turns, frame["conversation"]).to_numpy()
+    elif turns.empty:
+        raise UserError("--unit turn: the data have no turn of an assistant. Give --unit conversation.")
+    else:
+        order = pd.Index(study.conversations["conversation"]).get_indexer(turns["conversation"])
+        turns = turns.iloc[np.lexsort((turns["turn"], order))]
+        messages = dict(list(study.messages[["conversation", "position", "role", "content"]].groupby("conversation")))
+        frame = pd.DataFrame(
+            {
+                "conversation": [f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()],
+                "participant": turns["participant"].to_numpy(),
+                "source": turns["conversation"].to_numpy(),
+                "turn": turns["turn"].to_numpy(dtype=float),
+                "chat": [
+                    chat_json(said[said["position"] <= row.position])
+                    for row in turns.itertuples()
+                    for said in [messages[row.conversation]]
+                ],
+                "ground_truth": np.nan,
+            }
+        )
+    for name in names:
+        rated = turns[f"{name}_state"] == RATED
+        known = pd.DataFrame({"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED})
+        if unit == "conversation":
+            means = known.groupby(turns["conversation"].to_numpy()).agg({"level": "mean", "declined": "any"})
+            known = means.reindex(frame["conversation"])
+        # What the person said of each unit: a level, not applicable, or nothing.
+        frame[f"person_{name}"] = pd.Series(
+            [
+                float(level) if pd.notna(level) else NOT_APPLICABLE if declined is True else None
+                for level, declined in zip(known["level"], known["declined"].tolist(), strict=True)
+            ],
+            frame.index,
+            dtype=object,
+        )
+    return frame

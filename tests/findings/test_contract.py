@@ -1,0 +1,357 @@
+"""What holds of every number that a finding declares, found by calling every finding: nothing here is a list of names.
+
+Order of rows and names of people change nothing; the seed changes intervals alone; intervals are those of participants
+copied out; few people have no interval; and where something is missing, a reason says what.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import uuid
+from dataclasses import fields, is_dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sense7.findings
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import measures
+from sense7.findings.robustness import IN_STUDIES
+from sense7.workbook import parse_sheets
+from sense7.workbook.xlsx import read_sheets
+
+WORKBOOK = Path(__file__).resolve().parents[2] / "data" / "synthetic.xlsx"
+PEOPLE, DRAWS = 16, 40
+RATINGS = {"EmpathyOverall", "Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"}
+RANDOM = re.compile(r"\bfolds?\b|\bpermut|noise|simulat|bootstrap standard errors|share of resamplings")
+"""Words of the methods of what rests on folds, permutations, or simulated data: these follow the order of rows."""
+
+
+NESTED = {"reliability.by_level", "reliability.correlation_matrices"}
+"""Functions whose ratings are those of turns within conversations."""
+
+NO_NUMBERS = {"turn_rating", "turn_summaries"}
+"""Functions of other turns than those of :func:`arguments`."""
+
+ARGUMENTS = {"study", "bootstrap", "ratings", "turns", "post_task", "nested", "outcome", "recorded_as", "seed"}
+
+
+def arguments(study, draws=DRAWS, seed=4):
+    """What findings ask for, by the name of the parameter."""
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws, seed)
+    turns = measures.turn_ratings(study)
+    return {
+        "study": study,
+        "bootstrap": bootstrap,
+        "ratings": turns,
+        "turns": turns,
+        "post_task": measures.post_task_ratings(study),
+        "nested": measures.nested_turn_ratings(study),
+        "outcome": study.turns_put_to_rating.set_index("participant")["overall"],
+        "recorded_as": "x",
+        "seed": seed,
+    }
+
+
+PAGES = set("agreement conditions context dataset disrupted importance individualized ratings words".split())  # noqa: SIM905
+"""Modules of which every page needs numbers."""
+
+
+def findings():
+    """Every function of a finding that takes a study or its ratings, and what else it asks for."""
+    found = {}
+    for info in pkgutil.iter_modules(sense7.findings.__path__):
+        module = importlib.import_module(f"sense7.findings.{info.name}")
+        for name, function in vars(module).items():
+            if name.startswith("_") or getattr(function, "__module__", "") != module.__name__:
+                continue
+            asked = inspect.signature(function).parameters if inspect.isfunction(function) else {}
+            needed = {one.name for one in asked.values() if one.default is one.empty}
+            given = [one for one in asked if one in needed | {"recorded_as", "seed"}]
+            if name in NO_NUMBERS:
+                continue
+            if needed & {"study", "ratings", "turns", "nested"} and needed <= ARGUMENTS:
+                found[f"{info.name}.{name}"] = function, given
+            elif needed == {"study", "bootstrap", "headline"}:
+                ways = {
+                    f"{info.name}.{name}, {one}": (partial(function, headline=one), given[:2]) for one in IN_STUDIES
+                }
+                found |= ways
+    return found
+
+
+FINDINGS = {name: one for name, one in findings().items() if not name.startswith("elsewhere.")}
+MANY = {name for name in FINDINGS if ", " in name}
+"""Multiverses: many specifications of findings that are tested one by one; with --long only."""
+
+
+def rows_of(found, place=""):
+    """Every row of estimates in what a finding returns: where it stands -> the row."""
+    if isinstance(found, pd.DataFrame):
+        if "estimate" not in found or "unit" not in found:
+            return {}
+        return {
+            f"{place}/{name}": row for name, row in zip(map(str, found.index), found.to_dict("records"), strict=True)
+        }
+    if isinstance(found, dict):
+        if "estimate" in found and "unit" in found:
+            return {place: found}
+        return {key: row for name, part in found.items() for key, row in rows_of(part, f"{place}/{name}").items()}
+    if is_dataclass(found):
+        return rows_of({field.name: getattr(found, field.name) for field in fields(found)}, place)
+    if isinstance(found, list | tuple):
+        return rows_of(dict(enumerate(found)), place)
+    return {}
+
+
+def numbers(study, draws=DRAWS, seed=4, left_out=frozenset(MANY), bootstrap=None):
+    """Every row of every finding, by function and place."""
+    given = arguments(study, draws, seed) | ({"bootstrap": bootstrap} if bootstrap else {})
+    return {
+        f"{name}{place}": row
+        for name, (function, asked) in FINDINGS.items()
+        if name not in left_out
+        for place, row in rows_of(
+            function(**{one: given["nested" if one == "ratings" and name in NESTED else one] for one in asked})
+        ).items()
+    }
+
+
+# Studies
+
+
+@cache
+def sheets_of_some(seed):
+    """Sheets of some synthetic participants, chosen by a seed, with some of their answers changed or left out."""
+    generator, sheets = np.random.default_rng(seed), read_sheets(WORKBOOK)
+    tasks = sheets["Tasks"]
+    everybody = list(dict.fromkeys(tasks.column(tasks.header.index("PID"))))
+    people = set(generator.choice(everybody, PEOPLE, replace=False))
+    talks = {row[tasks.header.index("TaskId")] for row in tasks.rows if row[tasks.header.index("PID")] in people}
+    kept, changed = {"PID": people, "TaskId": talks}, {}
+    for name, sheet in sheets.items():
+        key = next((header for header in ("TaskId", "PID") if header in sheet.header), None)
+        rows = [list(row) for row in sheet.rows if key is None or row[sheet.header.index(key)] in kept[key]]
+        for place, header in enumerate(sheet.header):
+            if header.startswith(("PostTask", "PreTask")) or header in RATINGS:
+                filled = [row for row in rows if row[place] not in {None, ""}]
+                for row in filled:
+                    chance = generator.random()
+                    row[place] = (
+                        None if chance < 0.05 else generator.choice(filled)[place] if chance < 0.2 else row[place]
+                    )
+        changed[name] = replace(sheet, rows=rows)
+    return changed
+
+
+def shuffled(sheets, seed, *, people_stay):
+    """The same rows in another order; if so, people keep the order of their first rows."""
+    generator, moved = np.random.default_rng(seed), {}
+    for name, sheet in sheets.items():
+        key = generator.random(len(sheet.rows))
+        if people_stay and "PID" in sheet.header:
+            codes, names = pd.factorize(pd.Series(sheet.column(sheet.header.index("PID"))))
+            key = codes + key * (len(names) - codes)  # anywhere after the person's place
+            for code in range(len(names)):
+                own = np.flatnonzero(codes == code)
+                key[generator.choice(own)] = code
+        moved[name] = replace(sheet, rows=[sheet.rows[place] for place in np.argsort(key, kind="stable")])
+    return moved
+
+
+def renamed(sheets, seed):
+    """The same with other ids, and new id -> old id."""
+    generator, other = np.random.default_rng(seed), {}
+    names = {
+        cell
+        for sheet in sheets.values()
+        for head in ("PID", "TaskId")
+        if head in sheet.header
+        for cell in sheet.column(sheet.header.index(head))
+    }
+    for name in sorted(names, reverse=True):
+        other[name] = str(uuid.UUID(bytes=generator.bytes(16), version=4))
+    changed = {}
+    for name, sheet in sheets.items():
+        places = {place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}}
+        rows = [[other[cell] if place in places else cell for place, cell in enumerate(row)] for row in sheet.rows]
+        changed[name] = replace(sheet, rows=rows)
+    return changed, {new: old for old, new in other.items()}
+
+
+def copied(sheets, times):
+    """Every person with all their rows so many times, each copy a person of its own."""
+    changed = {}
+    for name, sheet in sheets.items():
+        keys = [place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}]
+        tasks = sheets["Tasks"]
+        person = dict(
+            zip(tasks.column(tasks.header.index("TaskId")), tasks.column(tasks.header.index("PID")), strict=True)
+        )
+        rows = []
+        for row in sheet.rows:
+            own = [row[place] for place in keys]
+            who = next((one for one in own if one in times), person.get(own[0]) if own else None)
+            for copy in range(times.get(who, 0) if keys else 1):
+                rows.append([f"{cell}-{copy}" if place in keys else cell for place, cell in enumerate(row)])
+        changed[name] = replace(sheet, rows=rows)
+    return changed
+
+
+@cache
+def known(seed, long=False):
+    """A random study and its numbers."""
+    study = parse_sheets(sheets_of_some(seed))
+    return study, numbers(study, left_out=frozenset() if long else frozenset(MANY))
+
+
+def differing(found, expected, parts, tolerance=1e-12):
+    """Which of these parts of the rows are not the same."""
+    assert found.keys() == expected.keys()
+    wrong = []
+    for name, row in expected.items():
+        for part in parts:
+            one, other = found[name].get(part), row.get(part)
+            if isinstance(other, str) or other is None:
+                same = one == other
+            else:
+                same = bool(np.isclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True))
+            if not same:
+                wrong.append((name, part, one, other))
+    return wrong
+
+
+def follows_order(row):
+    """Whether a number rests on folds, permutations or resamples, which follow the order of the rows."""
+    return bool(RANDOM.search(f"{row['method'].split(';')[0]} {row['unit']}"))
+
+
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 21)]
+
+
+def test_findings_are_found_by_themselves():
+    assert len(FINDINGS) > 100
+    assert len(known(1)[1]) > 400
+    declared = {name.partition("/")[0] for name in known(1)[1]}
+    assert {name.partition(".")[0] for name in declared} >= PAGES
+
+
+@pytest.mark.parametrize("seed", [1, 2, *LONG])
+def test_no_estimate_depends_on_the_order_of_rows(seed, request):
+    _, expected = known(seed, request.config.getoption("--long"))
+    study = parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=False))
+    found = numbers(study, left_out=frozenset() if request.config.getoption("--long") else frozenset(MANY))
+    wrong = differing(found, expected, ["estimate", "n"])
+    assert [one for one in wrong if not follows_order(expected[one[0]])] == []
+
+
+@pytest.mark.parametrize("seed", [1, 2, *LONG])
+def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
+    _, expected = known(seed)
+    found = numbers(parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=True)))
+    wrong = differing(found, expected, ["estimate", "low", "high", "n", "unit", "method", "reason"])
+    assert [one for one in wrong if not follows_order(expected[one[0]])] == []
+
+
+def test_no_number_depends_on_how_ids_sort():
+    """Folds, permutations and resamples included."""
+    _, expected = known(1)
+    sheets, back = renamed(sheets_of_some(1), 5)
+    study = parse_sheets(sheets)
+    order = pd.factorize(study.conversations["participant"], sort=True)[0].tolist()
+    assert order != pd.factorize(known(1)[0].conversations["participant"], sort=True)[0].tolist()
+    assert differing(numbers(study), expected, ["estimate", "low", "high", "n", "reason"], 0) == []
+    assert set(back) >= set(study.conversations["participant"])
+
+
+def test_the_seed_changes_intervals_and_no_estimate():
+    study, expected = known(1)
+    again, other = numbers(study), numbers(study, seed=5)
+    assert differing(again, expected, ["estimate", "low", "high", "n", "method", "reason"], 0) == []
+    assert [one for one in differing(other, expected, ["estimate"]) if not follows_order(expected[one[0]])] == []
+    assert len(differing(other, expected, ["low"])) > 200
+
+
+def test_every_row_says_what_it_is_and_why_it_lacks_something():
+    for _, rows in (known(1), known(2)):
+        for name, row in rows.items():
+            assert row["unit"], name
+            assert row["method"], name
+            assert row["n"] >= 0, name
+            number = isinstance(row["estimate"], float)
+            if number and np.isnan(row["estimate"]):
+                assert row["reason"], name
+                assert np.isnan(row["low"]), name
+            elif number and np.isfinite(row.get("low", np.nan)):
+                assert row["low"] <= row["high"], name
+                assert "interval" in row["method"], name
+
+
+def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
+    study, _ = known(1)
+    few = study.subset(participants=study.conversations["participant"].unique()[:4])
+    for name, row in numbers(few).items():
+        if isinstance(row["estimate"], float) and "by permutation" not in row["method"]:
+            model = re.search(r"mixed model|noncentral|Feldt", row["method"])
+            assert model or not np.isfinite(row.get("low", np.nan)), name
+            if np.isnan(row["estimate"]):
+                assert row["reason"], name
+
+
+DEGENERATE = {
+    "as it is": {},
+    "one conversation": {"conversations": 1, "turns": 1},
+    "one participant": {"conversations": 2, "participants": 1},
+    "one rated dimension": {"conversations": 12, "messages": dict.fromkeys(sorted(RATINGS)[2:], ...)},
+    "two conditions": {"conversations": 12, "participants": 6},
+    "only the overall rating": {"messages": dict.fromkeys(sorted(RATINGS - {"EmpathyOverall"}))},
+    "constant": {"conversations": 12, "messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 24)},
+    "no conditions": {"conversations": 12, "tasks": {"Model": None}},
+    "no topics": {"conversations": 12, "tasks": {"PreTaskChoice": None}},
+    "no texts": {"messages": {"Content": None}},
+    "no comments, no people": {"messages": {"Comment": ...}, "participants": None},
+}
+PLURAL = re.compile(r"(?<![\w.,])1 (?!(?:is|was|has|as|less)\b)[a-z]+s\b")
+
+
+@pytest.mark.parametrize("changes", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets, changes):
+    rows = numbers(parse_sheets(minimal_sheets(**changes)), draws=20)
+    assert len(rows) > 200
+    for name, row in rows.items():
+        missing = row["estimate"] is None or (isinstance(row["estimate"], float) and np.isnan(row["estimate"]))
+        assert row["reason"] or not missing, name
+        for text in (row["method"], row["reason"], row["unit"]):
+            assert not PLURAL.search(str(text)), (name, text)
+
+
+NOT_OF_COPIES = {
+    "context.context_shares": "its draws are moved so that their mean is the estimate",
+    "importance.importance_shares": "people who chose are resampled",
+    "individualized.same_condition_differences": "two copies of a person are no two people",
+    "individualized.variance_parts": "the model is fitted in resamples of its own",
+    "individualized.variance_shares": "the model is fitted in resamples of its own",
+    "poor_turn.cross_validated_r2": "copies stay in the fold of their person",
+}
+"""Findings whose resampled value is not that of a study of copies, and why; they have tests of their own."""
+
+
+def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(copies_of):
+    study, _ = known(2)
+    bootstrap, times = copies_of(arguments(study)["bootstrap"])
+    whole = numbers(study, bootstrap=bootstrap)
+    copies = numbers(parse_sheets(copied(sheets_of_some(2), times)))
+    compared = 0
+    for name, row in whole.items():
+        if "percentile" not in row["method"] or name.partition("/")[0] in NOT_OF_COPIES or name not in copies:
+            continue
+        expected = copies[name]["estimate"]
+        if np.isfinite(expected) and np.isfinite(row["low"]):
+            found = row["low"] + row["high"] - row["estimate"]  # the other limit is that of the study itself
+            assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
+            compared += 1
+    assert compared > 250

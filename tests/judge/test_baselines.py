@@ -1,0 +1,418 @@
+"""Baselines: what each predicts, that none has seen what it predicts, and that nothing is claimed of too little."""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse, stats
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.model_selection import GroupKFold
+
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.ground_truth import labels
+from sense7.judge import baselines
+from sense7.judge.baselines import (
+    ALPHAS,
+    BASELINES,
+    TEXT_BASELINES,
+    accuracy_gains,
+    baseline_predictions,
+    baseline_table,
+    conversation_texts,
+    tfidf,
+    word_counts,
+)
+from sense7.judge.metrics import label_metrics
+from sense7.study import Study
+from sense7.taxonomy import DIMENSION_NAMES
+
+FITTED = TEXT_BASELINES
+ALWAYS = BASELINES
+METRICS = ("accuracy", "spearman")
+WORDS = re.findall(
+    r"\w+", "tea ale warm cold day night rain sun good sad tired glad help advice curious earlier plan work feel hear"
+)
+
+
+def study_of(people, truths, said=None, answers=None, turns=None):
+    """Conversations with one exchange each: who, ground truth (NaN: none), and what both said.
+
+    Turns of the assistant beyond the first are blank: a blank message has no words, and is a turn.
+    """
+    names = [f"C{number + 1}" for number in range(len(people))]
+    said = said or [f"text {number}" for number in range(len(people))]
+    answers = answers or ["I see."] * len(people)
+    turns = turns or [1] * len(people)
+    messages = [
+        (name, role, text)
+        for name, user, answer, count in zip(names, said, answers, turns, strict=True)
+        for role, text in [("user", user), ("assistant", answer), *[("assistant", "")] * (count - 1)]
+    ]
+    ratings = dict.fromkeys(DIMENSION_NAMES, np.nan) | {"Affective": np.asarray(truths, dtype=float)}
+    return Study(
+        name="made up",
+        conversations=pd.DataFrame({"conversation": names, "participant": [f"P{person}" for person in people]}),
+        messages=pd.DataFrame(messages, columns=["conversation", "role", "content"], dtype=object),
+        turns=pd.DataFrame({"conversation": names} | ratings),
+        participants=None,
+        columns=pd.DataFrame(),
+    )
+
+
+@cache
+def lists(seed=0, people=8, conversations=40):
+    """Participants, ground truths and texts in which there is something to be found, but not everything."""
+    generator = np.random.default_rng(seed)
+    who = generator.integers(people, size=conversations)
+    who[:people] = range(people)
+    said = [" ".join(generator.choice(WORDS, size=generator.integers(2, 12))) for _ in who]
+    answers = [" ".join(generator.choice(WORDS, size=generator.integers(2, 30))) for _ in who]
+    lean = generator.normal(0, 0.6, people)[who]
+    truths = 3 + lean + 0.08 * np.array([len(text.split()) for text in answers]) - 1
+    truths += np.array(["sad" in text for text in said]) * 0.8 + generator.normal(0, 0.3, conversations)
+    return who.tolist(), np.clip(np.round(truths * 2) / 2, 1, 5).tolist(), said, answers
+
+
+def turns_of(conversations=40):
+    return [1 + number % 3 for number in range(conversations)]
+
+
+def sample(**arguments):
+    found = lists(**arguments)
+    return study_of(*found, turns_of(len(found[0])))
+
+
+@pytest.fixture(scope="module")
+def found():
+    return baseline_predictions(sample())
+
+
+def frame_of(found, name):
+    assert found[name].reason == ""
+    return found[name].predictions
+
+
+# What they predict
+
+
+def test_every_baseline_predicts_every_conversation_with_ground_truth(found):
+    who, truths, said, answers = lists()
+    truths = [np.nan if number in (3, 17) else truth for number, truth in enumerate(truths)]
+    for name, baseline in baseline_predictions(study_of(who, truths, said, answers, turns_of())).items():
+        frame = frame_of({name: baseline}, name)
+        assert frame.columns.tolist() == ["conversation", "participant", "ground_truth", "score", "above"]
+        assert frame["conversation"].tolist() == [f"C{n + 1}" for n in range(len(who)) if n not in (3, 17)]
+        assert np.isfinite(frame[["ground_truth", "score", "above"]].to_numpy()).all()
+    assert tuple(found) == ALWAYS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(2, 10)), min_size=2, max_size=12))
+def test_majority_and_own_mean_are_those_of_the_others(rows):
+    who, halves = zip(*rows, strict=True)
+    truths = [half / 2 for half in halves]
+    found = baseline_predictions(study_of(who, truths))
+    if len(set(truths)) == 1:
+        assert {baseline.reason for baseline in found.values()} == {"ground truth is the same in every conversation"}
+        return
+    if len(set(who)) > 1:
+        majority = frame_of(found, "majority label")["score"]
+        for own, score in enumerate(majority):
+            others = [labels([truth])[0] for person, truth in zip(who, truths, strict=True) if person != who[own]]
+            assert score == min(others, key=lambda label: (-others.count(label), label))
+    else:
+        assert found["majority label"].reason == "there is only one participant, and nobody else to learn from"
+    if max(who.count(person) for person in who) > 1:
+        for own, score in enumerate(frame_of(found, "own mean")["score"]):
+            rest = [truth for n, (person, truth) in enumerate(rows_of(who, truths)) if person == who[own] and n != own]
+            rest = rest or [truth for person, truth in zip(who, truths, strict=True) if person != who[own]]
+            assert score == pytest.approx(np.mean(rest), abs=1e-11)
+    else:
+        assert found["own mean"].reason == "no participant has two conversations with ground truth"
+
+
+def rows_of(*columns):
+    return list(zip(*columns, strict=True))
+
+
+def ridge_by_hand(x, y, alpha):
+    """Coefficients of standardised features, and what to do with new rows."""
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    z = (x - mean) / spread
+    b = np.linalg.solve(z.T @ z + alpha * np.eye(x.shape[1]), z.T @ (y - y.mean()))
+    return lambda new: y.mean() + (new - mean) / spread @ b
+
+
+def test_words_per_turn_are_ridge_regression_with_its_penalty_chosen_within_the_others(found):
+    who, truths, _, answers = lists()
+    who, y, turns = np.array(who), np.array(truths), np.array(turns_of())
+    per_turn = np.array([len(answer.split()) for answer in answers]) / turns
+    x = np.log1p(per_turn)[:, None]
+    expected, plain = np.empty(len(y)), np.empty(len(y))
+    for train, test in GroupKFold(8).split(x, groups=who):
+        # The scale is that of all that is learned from, inside the inner folds as well.
+        z = (x - x[train].mean(axis=0)) / x[train].std(axis=0)
+        losses = dict.fromkeys(ALPHAS, 0.0)
+        for fit, held in GroupKFold(5).split(train, groups=who[train]):
+            a, b = train[fit], train[held]
+            centred = z[a] - z[a].mean(axis=0)
+            for alpha in ALPHAS:
+                slope = np.linalg.solve(centred.T @ centred + alpha * np.eye(1), centred.T @ (y[a] - y[a].mean()))
+                losses[alpha] += np.mean((y[b] - y[a].mean() - (z[b] - z[a].mean(axis=0)) @ slope) ** 2)
+        expected[test] = ridge_by_hand(x[train], y[train], min(losses, key=losses.get))(x[test])
+        plain[test] = y[train].mean()
+    frame = frame_of(found, "words per turn")
+    np.testing.assert_allclose(frame["score"], expected, atol=1e-9)
+    np.testing.assert_allclose(frame["above"], expected - plain, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([0, 1e-3, 1.0]), st.sampled_from(["columns", "rows", "iterated"]))
+def test_ridge_regression_gives_what_scikit_learn_gives(seed, noise, way):
+    generator = np.random.default_rng(seed)
+    x = sparse.csr_matrix(generator.random((120, 5)) * (generator.random((120, 5)) < 0.4))
+    y = 3 + x @ generator.normal(size=5) + noise * generator.normal(size=120)
+    own, new = np.split(generator.permutation(120)[:100], [80])
+    products = (x @ x.T).toarray() if way == "rows" else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baselines, "_MOST_SOLVED", 0 if way == "iterated" else baselines._MOST_SOLVED)
+        found = baselines._ridge(x, y, products, own, new, ALPHAS)
+    for alpha, predicted in zip(ALPHAS, found, strict=True):
+        expected = Ridge(alpha, solver="svd").fit(x[own].toarray(), y[own]).predict(x[new].toarray())
+        np.testing.assert_allclose(predicted, expected, atol=1e-7 if way == "iterated" else 1e-9)
+
+
+def test_all_words_are_ridge_regression(found):
+    who, y = np.array(lists()[0]), np.array(lists()[1])
+    counts = word_counts(conversation_texts(sample()))
+    ridge = np.empty(len(y))
+    for train, test in GroupKFold(8).split(y, groups=who):
+        x = tfidf(counts, train).toarray()
+        inner = list(GroupKFold(5).split(train, groups=who[train]))
+        chosen = RidgeCV(ALPHAS, cv=inner, scoring="neg_mean_squared_error").fit(x[train], y[train])
+        ridge[test] = chosen.predict(x[test])
+    np.testing.assert_allclose(frame_of(found, "all words, ridge")["score"], ridge, atol=1e-9)
+
+
+def test_words_that_speak_of_the_level_are_found_and_others_are_not():
+    generator = np.random.default_rng(1)
+    who, level = np.repeat(range(12), 8).tolist(), generator.integers(1, 6, size=96)
+    telling = [f"{word} {' '.join(generator.choice(WORDS[:4], 3))} " for word in np.array(WORDS)[4 + level]]
+    told = baseline_predictions(study_of(who, level, telling))
+    untold = baseline_predictions(study_of(who, level, [text.partition(" ")[2] for text in telling]))
+    accuracies = [(labels(frame_of(way, "all words, ridge")["score"]) == level).mean() for way in (told, untold)]
+    assert accuracies[0] > 0.9
+    assert accuracies[1] < 0.4
+
+
+def test_the_learned_judge_is_the_mean_of_words_and_length(found):
+    parts = [frame_of(found, name) for name in ("all words, ridge", "words per turn", "learned judge")]
+    words, lengths, learned = (part["score"].to_numpy() for part in parts)
+    assert learned == pytest.approx((words + lengths) / 2, abs=1e-11)
+
+
+def test_a_conversation_without_a_rating_is_predicted_and_never_learned_from(found):
+    who, truths, said, answers = lists()
+    unrated = [3, 17, 30]
+    truths = [np.nan if number in unrated else truth for number, truth in enumerate(truths)]
+    everything = baseline_predictions(study_of(who, truths, said, answers, turns_of()), unrated=True)
+    said = ["sad" if number in unrated else text for number, text in enumerate(said)]
+    other = baseline_predictions(study_of(who, truths, said, answers, turns_of()), unrated=True)
+    assert tuple(everything) == TEXT_BASELINES
+    for name in TEXT_BASELINES:
+        frame, changed = frame_of(everything, name), frame_of(other, name)
+        assert frame["ground_truth"].isna().to_numpy().nonzero()[0].tolist() == unrated
+        assert np.isfinite(frame["score"]).all()
+        pd.testing.assert_frame_equal(frame.drop(index=unrated), changed.drop(index=unrated))
+
+
+# What they have not seen
+
+
+@pytest.mark.parametrize("person", [0, 5])
+def test_what_a_participant_rated_changes_nothing_in_what_is_predicted_for_them(found, person):
+    who, truths, said, answers = lists()
+    changed = [6 - truth if one == person else truth for one, truth in zip(who, truths, strict=True)]
+    after = baseline_predictions(study_of(who, changed, said, answers, turns_of()))
+    own = np.array(who) == person
+    for name in ("majority label", *FITTED):
+        before_and_after = [frame_of(way, name)[["score", "above"]] for way in (found, after)]
+        pd.testing.assert_frame_equal(*(frame[own] for frame in before_and_after))
+        assert name == "majority label" or not before_and_after[0][~own].equals(before_and_after[1][~own])
+
+
+def test_the_own_mean_has_not_seen_the_conversation_itself(found):
+    who, truths, said, answers = lists()
+    changed = [*truths[:20], 5 if truths[20] < 3 else 1, *truths[21:]]
+    after = frame_of(baseline_predictions(study_of(who, changed, said, answers, turns_of())), "own mean")["score"]
+    before = frame_of(found, "own mean")["score"]
+    assert after[20] == before[20]
+    assert {who[place] for place in np.flatnonzero(after != before)} == {who[20]}
+
+
+def test_what_a_participant_wrote_changes_nothing_for_the_others_in_their_fold():
+    who, truths, said, answers = lists()
+    fold = next(test for _, test in GroupKFold(8).split(who, groups=who))
+    person = who[fold[0]]
+    assert {who[place] for place in fold} == {person}
+    changed = ["rain sad tea" if place == fold[0] else text for place, text in enumerate(said)]
+    before, after = (
+        baseline_predictions(study_of(who, truths, texts, answers, turns_of())) for texts in (said, changed)
+    )
+    others = fold[1:]
+    for name in FITTED:
+        frames = [frame_of(way, name).loc[others, "score"] for way in (before, after)]
+        np.testing.assert_allclose(*frames, atol=1e-11)
+
+
+def test_a_text_is_not_learned_from_where_it_is_to_be_predicted():
+    who, truths, said, answers = lists(people=8, conversations=48)
+    who, said, answers = list(who), list(said), list(answers)
+    shared = who.index(1)
+    twin = who.index(2)
+    turns = turns_of(48)
+    said[twin], answers[twin], turns[twin] = said[shared], answers[shared], turns[shared]
+    changed = list(truths)
+    changed[twin] = 6 - truths[twin]
+    before, after = (baseline_predictions(study_of(who, levels, said, answers, turns)) for levels in (truths, changed))
+    own = np.flatnonzero(np.array(who) == 1)
+    for name in FITTED:
+        pd.testing.assert_frame_equal(*(frame_of(way, name).loc[own] for way in (before, after)))
+
+
+def test_where_everybody_rated_the_same_texts_nothing_is_learned():
+    people, texts = 8, 6
+    _, truths, said, answers = lists(people=people, conversations=people * texts)
+    who = [person for person in range(people) for _ in range(texts)]
+    found = baseline_predictions(study_of(who, truths, said[:texts] * people, answers[:texts] * people))
+    why = "too little to learn from without the texts that several participants have in common"
+    assert {found[name].reason for name in FITTED} == {why}
+    assert found["own mean"].reason == ""
+
+
+def test_there_is_no_chance_in_it_and_the_order_of_a_participants_rows_says_nothing(found):
+    study = sample()
+    again = baseline_predictions(study)
+    place = -study.conversations.index.to_numpy()
+    turned = in_order_of_appearance(study.conversations.assign(place=place), "participant", "place")
+    assert turned["conversation"].tolist() != study.conversations["conversation"].tolist()
+    moved = baseline_predictions(replace(study, conversations=turned.drop(columns="place").reset_index(drop=True)))
+    for name in ALWAYS:
+        pd.testing.assert_frame_equal(again[name].predictions, found[name].predictions)
+        back = frame_of(moved, name).set_index("conversation").loc[frame_of(found, name)["conversation"]].reset_index()
+        pd.testing.assert_frame_equal(back, frame_of(found, name), rtol=0, atol=1e-9)
+
+
+# How they are scored
+
+
+@pytest.fixture(scope="module")
+def bootstrap():
+    return ParticipantBootstrap(sample().conversations["participant"], draws=200, seed=1)
+
+
+def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
+    table = baseline_table(sample(), bootstrap)
+    assert table.index.tolist() == [(metric, name) for metric in METRICS for name in ALWAYS]
+    for name in ALWAYS:
+        frame = frame_of(found, name)
+        people = frame["participant"]
+        expected = label_metrics(frame["ground_truth"], frame["score"], people, bootstrap)
+        ordered = label_metrics(frame["ground_truth"], frame["above"], people, bootstrap)
+        for metric in METRICS:
+            row = (ordered if metric == "spearman" else expected).loc[metric, ["estimate", "low", "high", "n", "unit"]]
+            pd.testing.assert_series_equal(table.loc[(metric, name), row.index], row, check_names=False)
+
+
+def test_a_score_that_only_says_who_was_left_out_has_no_correlation(bootstrap):
+    study = sample()
+    frame = frame_of(baseline_predictions(study), "words per turn")
+    plain = frame.assign(score=frame["score"] - frame["above"], above=0.0)
+    rho = stats.spearmanr(plain["score"], plain["ground_truth"])[0]
+    assert rho < -0.2  # although it knows nothing: that is why it is taken off
+    table = baseline_table(
+        study, bootstrap, baselines={"words per turn": baselines.Baseline("words per turn", "mean", plain)}
+    )
+    row = table.loc[("spearman", "words per turn")]
+    assert np.isnan(row["estimate"])
+    assert row["reason"] == "it predicts the same for everybody"
+
+
+def test_the_gain_in_accuracy_is_over_the_same_conversations(found, bootstrap):
+    gains = accuracy_gains(found, bootstrap)
+    accuracy = baseline_table(sample(), bootstrap, baselines=found).loc["accuracy", "estimate"]
+    assert gains.index.tolist() == list(ALWAYS[1:])
+    for name in ALWAYS[1:]:
+        assert gains.loc[name, "estimate"] == pytest.approx(accuracy[name] - accuracy["majority label"], abs=1e-12)
+
+
+def test_every_score_has_a_key_of_its_own(found, bootstrap):
+    table = baseline_table(sample(), bootstrap, baselines=found)
+    assert table["key"].nunique() == len(table) == len(ALWAYS) * len(METRICS)
+    assert table.loc[("spearman", "all words, ridge"), "key"] == "baseline_tfidf_ridge_spearman"
+    assert accuracy_gains(found, bootstrap).loc["own mean", "key"] == "baseline_participant_mean_accuracy_gain"
+
+
+# Where there is little
+
+WHO, TRUTHS, SAID, ANSWERS = lists()
+ONE, BLANK = [0] * len(WHO), [None] * len(WHO)
+NONE = [np.nan] * len(WHO)
+SCARCE = {
+    "no ground truth": (study_of(WHO, NONE, SAID, ANSWERS), dict.fromkeys(ALWAYS, "no conversation of this data set")),
+    "constant": (study_of(WHO, [4] * len(WHO), SAID, ANSWERS), dict.fromkeys(ALWAYS, "ground truth is the same in")),
+    "one participant": (
+        study_of(ONE, TRUTHS, SAID, ANSWERS),
+        dict.fromkeys(("majority label", *FITTED), "there is only one participant") | {"own mean": ""},
+    ),
+    "four participants": (
+        study_of([one % 4 for one in WHO], TRUTHS, SAID, ANSWERS),
+        dict.fromkeys(FITTED, "4 participants are too few") | {"own mean": "", "majority label": ""},
+    ),
+    "few conversations": (
+        study_of(range(8), TRUTHS[:8], SAID[:8], ANSWERS[:8]),
+        dict.fromkeys(FITTED, "8 conversations: too few") | {"own mean": "no participant has two"},
+    ),
+    "three conversations": (
+        study_of(range(3), [3, 4, 5]),
+        dict.fromkeys(FITTED, "3 participants are too few") | {"majority label": ""},
+    ),
+    "one conversation": (study_of([1], [3]), dict.fromkeys(ALWAYS, "ground truth is the same in")),
+    "no texts": (
+        study_of(WHO, TRUTHS, BLANK, BLANK),
+        dict.fromkeys(FITTED, "no message of a conversation with ground truth has a text") | {"majority label": ""},
+    ),
+    "no word in common": (
+        study_of(WHO, TRUTHS, [f"{'x' * number}" for number in range(1, len(WHO) + 1)]),
+        dict.fromkeys(["words per turn"], "in this the conversations do not differ"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCARCE)
+def test_where_there_is_too_little_it_is_said(case):
+    study, reasons = SCARCE[case]
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
+    found = baseline_predictions(study)
+    for name, reason in reasons.items():
+        assert found[name].reason.startswith(reason)
+        assert (found[name].reason == "") == (reason == "")
+        assert (len(found[name].predictions) > 0) == (reason == "")
+    for table in (baseline_table(study, bootstrap, baselines=found), accuracy_gains(found, bootstrap)):
+        lacking = table[["estimate", "low"]].isna().any(axis=1)
+        assert (table.loc[lacking, "reason"] != "").all()
+        assert (table.loc[~lacking, "reason"] == "").all()
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10_000), st.integers(5, 9), st.integers(12, 26))
+def test_small_data_never_end_in_a_warning(seed, people, conversations):
+    study = sample(seed=seed, people=people, conversations=conversations)
+    for baseline in baseline_predictions(study).values():
+        assert (baseline.reason == "") == (len(baseline.predictions) > 0)

@@ -1,0 +1,647 @@
+"""Metrics of a judge: the authors' to the letter, and every interval exact."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, recall_score
+
+from sense7.errors import UserError
+from sense7.estimators import ranks as ranks_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import COLUMNS
+from sense7.judge import metrics
+from sense7.judge.files import UNSTATED, counted_scores, read_predictions, write_predictions
+from sense7.judge.metrics import (
+    AUTHORS_METRICS,
+    METRICS,
+    calibration,
+    confusion,
+    coverage,
+    label_metrics,
+    levels_recognized,
+    missing_bounds,
+    over_runs,
+    recognition,
+    run_metrics,
+    stability,
+)
+from sense7.judge.reply import STATUSES
+
+NAN = np.nan
+
+
+def run_of(seed=1, rows=60, people=8, missing=0.1, error=1.0):
+    """A run in which the score follows the truth; some scores and truths are missing."""
+    generator = np.random.default_rng(seed)
+    truth = np.clip(generator.normal(3.4, 1.2, rows), 1, 5).round(2)
+    score = np.clip((2 * (truth + generator.normal(0, error, rows))).round() / 2, 1, 5)
+    failed = generator.random(rows) < missing
+    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)]}, dtype=object)
+    frame["participant"] = pd.Series([f"P{row % people}" for row in range(rows)], dtype=object)
+    frame["score"] = np.where(failed, NAN, score)
+    frame["status"] = pd.Series(np.where(failed, "refusal", "ok"), dtype=object)
+    frame["ground_truth"] = np.where(generator.random(rows) < missing, NAN, truth)
+    return frame
+
+
+def bootstrap_of(*frames, draws=40, seed=3):
+    return ParticipantBootstrap(pd.concat([frame["participant"] for frame in frames]), draws=draws, seed=seed)
+
+
+def metrics_of(frame):
+    return label_metrics(frame["ground_truth"], frame["score"])["estimate"]
+
+
+def copies_of(frame, bootstrap):
+    """The rows that each draw takes, copied out."""
+    groups = dict(list(frame.groupby("participant")))
+    for weights in bootstrap.weights():
+        taken = [
+            groups[name]
+            for name, times in zip(bootstrap.names, weights, strict=True)
+            for _ in range(int(times))
+            if name in groups
+        ]
+        yield pd.concat(taken, ignore_index=True)
+
+
+# The authors' metrics
+
+
+def test_the_fixture_of_the_release():
+    truth = [4.5, 3.5, 2.5, 1.5, 4.857142857142857, NAN, 4.2]
+    score = [5, 4, 2.5, 2, 5.9, 4, NAN]
+    found = label_metrics(truth, score)
+    shown = {name: round(found.loc[name, "estimate"], 6) for name in AUTHORS_METRICS}
+    assert (found["n"] == 5).all()
+    assert shown == {
+        "accuracy": 0.8,
+        "macro_f1": 0.777778,
+        "within_one": 1.0,
+        "mean_absolute_error": 0.508571,
+        "spearman": 1.0,
+    }
+
+
+def naive_label(value):
+    """Round half to even by hand, then clip."""
+    low = int(value // 1)
+    rest = value - low
+    nearest = low if rest < 0.5 or (rest == 0.5 and low % 2 == 0) else low + 1
+    return min(5, max(1, nearest))
+
+
+def naive_midranks(values):
+    return [sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values]
+
+
+def naive_spearman(x, y):
+    ranks_x, ranks_y = naive_midranks(x), naive_midranks(y)
+    centre = (len(x) + 1) / 2
+    covariance = sum((a - centre) * (b - centre) for a, b in zip(ranks_x, ranks_y, strict=True))
+    squares = [sum((rank - centre) ** 2 for rank in ranks) for ranks in (ranks_x, ranks_y)]
+    return covariance / (squares[0] * squares[1]) ** 0.5 if squares[0] * squares[1] else NAN
+
+
+def naive_metrics(path):
+    """The authors' evaluation of one file, in loops, reading by another library."""
+    table = pd.read_excel(path, sheet_name="results", engine="openpyxl")
+    truth = pd.to_numeric(table["ground-truth"], errors="coerce").tolist()
+    score = pd.to_numeric(table["IS_EMPATHY"], errors="coerce").tolist()
+    pairs = [pair for pair in zip(truth, score, strict=True) if not any(map(math.isnan, pair))]
+    if not pairs:
+        return dict.fromkeys(AUTHORS_METRICS, NAN) | {"n": 0}
+    labels = [(naive_label(t), naive_label(s)) for t, s in pairs]
+    f1 = []
+    for level in {label for pair in labels for label in pair}:
+        hits = sum(pair == (level, level) for pair in labels)
+        predicted = sum(guess == level for _, guess in labels)
+        true = sum(right == level for right, _ in labels)
+        precision = hits / predicted if predicted else 0.0
+        recall = hits / true if true else 0.0
+        f1.append(2 * precision * recall / (precision + recall) if hits else 0.0)
+    return {
+        "n": len(pairs),
+        "accuracy": sum(t == s for t, s in labels) / len(pairs),
+        "macro_f1": sum(f1) / len(f1),
+        "within_one": sum(abs(t - s) <= 1 for t, s in labels) / len(pairs),
+        "mean_absolute_error": sum(abs(t - s) for t, s in pairs) / len(pairs),
+        "spearman": naive_spearman(*map(list, zip(*pairs, strict=True))),
+    }
+
+
+halves = st.integers(2, 10).map(lambda number: number / 2)  # exact halves
+levels = st.one_of(halves, st.floats(1, 5, allow_nan=False).map(lambda number: round(number, 3)), st.just(NAN))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(levels, levels), max_size=25))
+def test_metrics_are_those_of_the_authors_rules_on_the_written_file(tmp_path, pairs):
+    frame = pd.DataFrame(pairs, columns=["ground_truth", "score"], dtype=float)
+    frame["status"] = frame["score"].isna().map({True: "parse_failure", False: "ok"}).astype(object)
+    frame["conversation"] = [f"C{row}" for row in range(len(frame))]
+    frame["participant"] = "P1"
+    for policy in ("strict", "authors"):
+        path = tmp_path / f"{policy}.xlsx"
+        write_predictions(path, frame, policy=policy)
+        expected = naive_metrics(path)
+        found = run_metrics(read_predictions(path).frame, policy=policy)
+        for name in AUTHORS_METRICS:
+            assert found.loc[name, "estimate"] == pytest.approx(expected[name], abs=1e-12, nan_ok=True)
+            assert found.loc[name, "n"] == expected["n"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "known"),
+    [
+        ("gpt", (0.5267, 0.3753, 0.9667, 0.5311, 0.6117)),
+        ("claude", (0.5733, 0.3149, 0.9867, 0.4756, 0.6286)),
+        ("gemini", (0.6533, 0.5260, 0.9800, 0.4422, 0.6731)),
+    ],
+)
+def test_known_answers_of_three_real_judges(workbooks, judge, known):
+    read = read_predictions(workbooks[f"{judge}-iter1"])
+    found = run_metrics(read.frame)
+    assert tuple(found.loc[list(AUTHORS_METRICS), "estimate"].round(4)) == known
+    assert (found["n"] == 150).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_metrics_are_those_of_scikit_learn_and_scipy(seed):
+    frame = run_of(seed, missing=0).assign(ground_truth=lambda rows: rows["ground_truth"].clip(1, 4.4))  # no label 5
+    truth, predicted = (np.clip(np.round(frame[name]), 1, 5).astype(int) for name in ("ground_truth", "score"))
+    five = [1, 2, 3, 4, 5]
+    found = metrics_of(frame)
+    table = confusion_matrix(truth, predicted, labels=five)
+    expected = {
+        "accuracy": (truth == predicted).mean(),
+        "macro_f1": f1_score(truth, predicted, average="macro", zero_division=0),
+        "quadratic_kappa": cohen_kappa_score(truth, predicted, weights="quadratic", labels=five),
+        "spearman": spearmanr(frame["ground_truth"], frame["score"]).statistic,
+    }
+    for level in five[:4]:
+        expected[f"sensitivity_{level}"] = recall_score(truth == level, predicted == level)
+    for level in five:
+        expected[f"specificity_{level}"] = recall_score(truth != level, predicted != level)
+    assert found[list(expected)].to_dict() == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(found["sensitivity_5"])
+    assert confusion(frame).to_numpy().tolist() == table.tolist()
+    assert (confusion(frame).index.name, confusion(frame).columns.name) == ("ground truth", "prediction")
+
+
+def test_the_order_of_rows_does_not_matter():
+    frame = run_of()
+    shuffled = frame.sample(frac=1, random_state=2)  # with its index as it was
+    bootstrap = bootstrap_of(frame)
+    pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), run_metrics(shuffled, bootstrap))
+
+
+def test_the_table_has_the_house_form():
+    found = run_metrics(run_of(), bootstrap_of(run_of()))
+    assert found.index.tolist() == ["coverage", *METRICS]
+    assert found.columns.tolist() == list(COLUMNS)
+    assert (found["n"] == found["n"].astype(int)).all()
+
+
+# Intervals
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10**6), people=st.integers(5, 9), rows=st.integers(10, 60))
+def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people, rows):
+    frame = run_of(seed, rows=rows, people=people, missing=0.1)
+    bootstrap = bootstrap_of(frame, draws=15, seed=seed)
+    complete = frame.dropna()
+    drawn = pd.DataFrame(metrics.Run(frame["ground_truth"], frame["score"], frame["participant"], bootstrap).draws)
+    for (_, values), copied in zip(drawn.iterrows(), copies_of(complete, bootstrap), strict=True):
+        recomputed = metrics_of(copied)
+        assert values.to_numpy() == pytest.approx(recomputed[values.index].to_numpy(), abs=1e-12, nan_ok=True)
+
+
+def test_intervals_are_quantiles_of_the_metric_over_copies():
+    frame = run_of(rows=80, people=16, missing=0)
+    bootstrap = bootstrap_of(frame, draws=200)
+    found = label_metrics(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
+    copied = pd.DataFrame([metrics_of(rows) for rows in copies_of(frame, bootstrap)])
+    for name in ("accuracy", "macro_f1", "mean_absolute_error", "spearman", "quadratic_kappa", "sensitivity_4"):
+        assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(
+            copied[name].quantile([0.025, 0.975]).tolist()
+        )
+        assert found.loc[name, "method"].endswith(bootstrap.description)
+        assert found.loc[name, "reason"] == ""
+
+
+def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
+    frame = run_of(rows=100)
+    bootstrap = bootstrap_of(frame, draws=ranks_module._LONG_ROW + 50)
+    whole = run_metrics(frame, bootstrap)
+    monkeypatch.setattr(ranks_module, "_MOST_NUMBERS", 1)  # one draw at a time, whose sums are NumPy's
+    pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), whole)
+
+
+def test_the_memory_of_rho_does_not_grow_with_the_draws():
+    generator = np.random.default_rng(1)
+    truth, score = generator.normal(size=(2, 20_000))
+    codes = generator.integers(100, size=20_000)
+    weights = generator.integers(3, size=(600, 100)).astype(float)
+    tracemalloc.start()
+    drawn = ranks_module.spearman_in_draws(truth, score, weights, codes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.isfinite(drawn).all()
+    # All draws at once would be an array of 96 MB, and at least three are needed.
+    assert peak < 120e6
+
+
+def test_the_seed_decides():
+    frame = run_of()
+    first, same, other = (run_metrics(frame, bootstrap_of(frame, draws=300, seed=seed)) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, same)
+    assert first.loc["spearman", "low"] != other.loc["spearman", "low"]
+
+
+# Coverage, policies and bounds
+
+
+def failed_run():
+    score = [4.0, NAN, 3.0, NAN, 2.0, NAN]
+    status = ["ok", "refusal", "ok", "truncated", "ok", UNSTATED]
+    truth = [4.0, 5.0, 2.0, 3.0, NAN, 1.0]
+    frame = pd.DataFrame({"score": score, "status": status, "ground_truth": truth})
+    frame["participant"] = list("abcdef")
+    return frame
+
+
+def test_an_unusable_reply_is_missing_or_three():
+    frame = failed_run()
+    assert counted_scores(frame).tolist() == pytest.approx([4, NAN, 3, NAN, 2, NAN], nan_ok=True)
+    assert counted_scores(frame, "authors").tolist() == pytest.approx([4, 3, 3, 3, 2, NAN], nan_ok=True)
+
+
+def test_a_score_beside_a_failure_counts_nothing():
+    frame = pd.DataFrame({"score": [5.0], "status": ["api_error"]})
+    assert np.isnan(counted_scores(frame)).all()
+    assert counted_scores(frame, "authors").tolist() == [3.0]
+
+
+def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
+    frame = run_of(missing=0).assign(score=NAN, status="api_error")
+    strict, authors = (run_metrics(frame, policy=policy) for policy in ("strict", "authors"))
+    assert strict.loc["accuracy", "n"] == 0
+    assert strict.loc["accuracy", "reason"] == "no conversation has both a score and a ground truth"
+    assert authors.loc["accuracy", "estimate"] > 0.1
+    assert strict.loc["coverage", "estimate"] == authors.loc["coverage", "estimate"] == 0
+
+
+def test_coverage_counts_every_row_and_status():
+    found = coverage(failed_run())["estimate"].to_dict()
+    assert found == {
+        "coverage": 0.5,
+        "ok": 3,
+        "parse_failure": 0,
+        "refusal": 1,
+        "truncated": 1,
+        "api_error": 0,
+        "prompt_cut": 0,
+        "not_applicable": 0,
+        UNSTATED: 1,
+        "without_ground_truth": 1,
+    }
+    assert sum(found[status] for status in (*STATUSES, UNSTATED)) == 6
+
+
+def test_the_interval_of_coverage_resamples_participants():
+    frame = run_of(rows=80, missing=0.3)
+    bootstrap = bootstrap_of(frame, draws=200)
+    found = coverage(frame, bootstrap).loc["coverage"]
+    shares = [rows["score"].notna().mean() for rows in copies_of(frame, bootstrap)]
+    assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_are_reached_by_some_scores_and_exceeded_by_none(seed):
+    frame = run_of(seed, rows=12, missing=0.3)
+    truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
+    found = missing_bounds(truth, score)
+    known = np.isfinite(truth)
+    assert (found["n"] == known.sum()).all()
+    grid = np.arange(1, 5.01, 0.25)
+    ends = {"accuracy": max, "within_one": max, "mean_absolute_error": min}
+    for name, best in ends.items():
+        worst = min if best is max else max
+        bounds = {}
+        for end, chosen in (("best", best), ("worst", worst)):
+            filled = score.copy()
+            for row in np.flatnonzero(known & np.isnan(score)):
+                candidates = [*grid, truth[row]]
+                filled[row] = chosen(candidates, key=lambda s: label_metrics([truth[row]], [s]).loc[name, "estimate"])
+            bounds[end] = label_metrics(truth, filled).loc[name, "estimate"]
+            assert found.loc[f"{name}_{end}", "estimate"] == pytest.approx(bounds[end], abs=1e-12)
+        random = np.where(np.isnan(score), np.random.default_rng(seed).uniform(1, 5, len(score)), score)
+        value = label_metrics(truth, random).loc[name, "estimate"]
+        assert min(bounds.values()) - 1e-12 <= value <= max(bounds.values()) + 1e-12
+
+
+def test_without_a_missing_score_the_bounds_are_the_metric():
+    frame = run_of(missing=0)
+    bootstrap = bootstrap_of(frame, draws=100)
+    found = label_metrics(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
+    bounds = missing_bounds(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
+    for name in ("accuracy", "within_one", "mean_absolute_error"):
+        for end in ("worst", "best"):
+            for column in ("estimate", "low", "high"):
+                assert bounds.loc[f"{name}_{end}", column] == pytest.approx(found.loc[name, column], abs=1e-12)
+
+
+def test_unknown_policies_are_refused():
+    with pytest.raises(UserError, match="Choose strict or authors"):
+        run_metrics(run_of(), policy="lenient")
+
+
+# Over runs
+
+
+def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
+    runs = [run_of(seed, error=0.8) for seed in range(4)]
+    found = over_runs(runs)
+    tables = pd.DataFrame({name: table["estimate"] for name, table in found.runs.items()})
+    assert list(found.runs) == ["1", "2", "3", "4"]
+    assert found.mean["estimate"].to_numpy() == pytest.approx(tables.mean(axis=1).to_numpy())
+    assert found.spread["estimate"].to_numpy() == pytest.approx(tables.std(axis=1, ddof=1).to_numpy())
+    assert (found.spread["n"] == 4).all()
+    assert found.spread[["low", "high"]].isna().all(axis=None)
+    for number, frame in enumerate(runs, 1):
+        pd.testing.assert_frame_equal(found.runs[str(number)], run_metrics(frame))
+
+
+def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
+    runs = [run_of(seed, rows=80, people=10, missing=0, error=0.8) for seed in range(3)]
+    bootstrap = bootstrap_of(*runs, draws=150)
+    found = over_runs(runs, bootstrap).mean
+    copies = zip(*(copies_of(frame, bootstrap) for frame in runs), strict=True)
+    means = pd.DataFrame([pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies])
+    for name in ("accuracy", "macro_f1", "spearman", "quadratic_kappa"):
+        expected = means[name].quantile([0.025, 0.975]).tolist()
+        assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(expected, abs=1e-12)
+
+
+def test_copies_of_a_run_change_nothing_and_have_no_spread():
+    frame = run_of(missing=0)
+    bootstrap = bootstrap_of(frame, draws=100)
+    one, ten = over_runs([frame], bootstrap), over_runs([frame] * 10, bootstrap)
+    numbers = ["estimate", "low", "high", "n"]
+    pd.testing.assert_frame_equal(one.mean[numbers], ten.mean[numbers], rtol=1e-12)
+    assert (ten.spread["estimate"].dropna() < 1e-12).all()
+    assert (one.spread["reason"] == "one run has no spread").all()
+    assert one.spread["estimate"].isna().all()
+
+
+def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
+    fine = run_of(missing=0)
+    constant = fine.assign(score=3.0)
+    found = over_runs({"a": fine, "b": constant}, bootstrap_of(fine)).mean
+    assert np.isnan(found.loc["spearman", "estimate"])
+    assert found.loc["spearman", "reason"] == "undefined in 1 of 2 runs: every score is the same"
+    assert np.isfinite(found.loc["accuracy", ["estimate", "low"]].astype(float)).all()
+
+
+def test_no_run_is_an_error():
+    with pytest.raises(UserError, match="no run to be evaluated"):
+        over_runs([])
+
+
+def test_answers_about_one_conversation_are_matched_by_its_id():
+    first = pd.DataFrame({"conversation": list("ABCD"), "score": [4.0, 2.0, 3.0, NAN]})
+    second = pd.DataFrame({"conversation": list("DCBA"), "score": [1.0, 3.0, 4.0, 4.4]})
+    found = stability([first, second])
+    assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx([2 / 3, 3])  # A and C
+    deviations = [np.std(pair, ddof=1) for pair in ([4.0, 4.4], [2.0, 4.0], [3.0, 3.0])]
+    assert found.loc["score_deviation", "estimate"] == pytest.approx(np.mean(deviations))
+
+
+def test_the_interval_of_stability_resamples_participants():
+    runs = [run_of(seed, missing=0, error=0.3) for seed in (1, 1)]
+    runs[1]["score"] = runs[1]["score"].mask(np.arange(60) % 7 == 0, 1.0)
+    bootstrap = bootstrap_of(runs[0], draws=200)
+    found = stability(runs, bootstrap).loc["same_label"]
+    same = runs[0].assign(
+        same=[np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)]
+    )
+    shares = [rows["same"].mean() for rows in copies_of(same, bootstrap)]
+    assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
+
+
+@pytest.mark.parametrize(
+    ("frames", "reason"),
+    [
+        ([], "one run has nothing to agree with"),
+        ([run_of()], "one run has nothing to agree with"),
+        ([run_of(), run_of().assign(score=NAN)], "no conversation has a score in two runs"),
+        ([run_of(), run_of().assign(conversation=None)], "no conversation has a score in two runs"),
+    ],
+)
+def test_without_two_answers_there_is_no_stability(frames, reason):
+    found = stability(frames)
+    assert found["estimate"].isna().all()
+    assert (found["reason"] == reason).all()
+
+
+def test_a_conversation_that_is_there_twice_is_refused():
+    with pytest.raises(ValueError, match="twice in a run"):
+        stability([run_of(), run_of().assign(conversation="C1")])
+
+
+# Confusion and calibration
+
+
+def test_counts_of_several_runs_are_added():
+    first, second = run_of(1), run_of(2)
+    pd.testing.assert_frame_equal(confusion([first, second]), confusion(first) + confusion(second))
+    assert confusion(first).to_numpy().sum() == len(first.dropna())
+    assert confusion(first.assign(score=NAN, status="ok")).to_numpy().sum() == 0
+
+
+@pytest.mark.parametrize("policy", ["strict", "authors"])
+def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
+    frames = [run_of(seed, rows=100) for seed in (1, 2)]
+    bootstrap = bootstrap_of(*frames, draws=100)
+    found = calibration(frames, bootstrap, policy=policy)
+    pooled = pd.concat([frame.assign(score=counted_scores(frame, policy)) for frame in frames]).dropna()
+    predicted = np.clip(np.round(pooled["score"]), 1, 5)
+    for level in range(1, 6):
+        chosen = pooled[predicted == level]
+        assert found.loc[level, "n"] == len(chosen)
+        assert found.loc[level, "estimate"] == pytest.approx(chosen["ground_truth"].mean())
+        means = [rows["ground_truth"].mean() for rows in copies_of(chosen, bootstrap)]
+        assert found.loc[level, ["low", "high"]].tolist() == pytest.approx(np.quantile(means, [0.025, 0.975]).tolist())
+
+
+def test_a_level_that_is_never_predicted_says_so():
+    frame = run_of(missing=0).assign(score=4.0)
+    found = calibration(frame, bootstrap_of(frame))
+    assert found.loc[2, "reason"] == "nothing is predicted as 2"
+    assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
+    assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
+
+
+# Degenerate data
+
+
+def test_without_rows_every_metric_says_why_it_is_missing():
+    empty = run_of(rows=0)
+    bootstrap = bootstrap_of(run_of())
+    for found in (
+        run_metrics(empty, bootstrap),
+        over_runs([empty, empty], bootstrap).mean,
+        calibration([empty], bootstrap),
+    ):
+        assert found["estimate"].isna().all()
+        assert (found["reason"] != "").all()
+    bounds = missing_bounds([], [], [], bootstrap)
+    assert (bounds["reason"] == "no conversation has a ground truth").all()
+    assert calibration([]).shape == (5, 7)
+    assert confusion([]).to_numpy().sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("truth", "score", "name", "reason"),
+    [
+        ([3.0], [4.0], "spearman", "only one conversation has both a score and a ground truth"),
+        ([3.0, 4.0], [4.0, 4.0], "spearman", "every score is the same"),
+        ([3.0, 3.0], [4.0, 2.0], "spearman", "ground truth is the same everywhere"),
+        ([3.0, 3.1], [3.0, 2.9], "quadratic_kappa", "ground truth and scores are all at the same level"),
+        ([3.0, 3.1], [4.0, 2.0], "sensitivity_4", "no conversation has the ground truth 4"),
+        ([3.0, 3.1], [4.0, 2.0], "specificity_3", "every conversation has the ground truth 3"),
+    ],
+)
+def test_a_metric_that_is_undefined_says_why(truth, score, name, reason):
+    found = label_metrics(truth, score, ["P1"] * len(truth), ParticipantBootstrap(["P1"], draws=20))
+    assert np.isnan(found.loc[name, "estimate"])
+    assert found.loc[name, "reason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("participant", "reason"),
+    [
+        (None, "no interval: participants are not known"),
+        ([None] * 6, "no interval: participants are not known"),
+        (["a", None, "b", "c", "d", "e"], "no interval: rows whose participant is not known: 1"),
+        (["a", "a", "b", "b", "a", "b"], "no interval: only 2 participants to resample"),
+    ],
+)
+def test_without_participants_there_are_figures_and_no_intervals(participant, reason):
+    frame = run_of(rows=6, missing=0).drop(columns="participant")
+    if participant is not None:
+        frame["participant"] = pd.Series(participant, dtype=object)
+    bootstrap = ParticipantBootstrap(list("abcde"), draws=20)
+    for found in (run_metrics(frame, bootstrap), over_runs([frame] * 2, bootstrap).mean):
+        defined = found["estimate"].notna()
+        assert (found.loc[defined, "reason"] == reason).all()
+        assert found[["low", "high"]].isna().all(axis=None)
+    assert stability([frame] * 2, bootstrap)["reason"].tolist() == [reason] * 2
+    assert missing_bounds(frame["ground_truth"], frame["score"], participant, bootstrap)["reason"].unique() == [reason]
+
+
+def test_a_perfect_judge_is_not_called_certain():
+    frame = run_of(missing=0)
+    found = run_metrics(frame.assign(score=frame["ground_truth"]), bootstrap_of(frame))
+    assert found.loc[["accuracy", "spearman"], "estimate"].tolist() == pytest.approx([1, 1])
+    assert found.loc["accuracy", "reason"] == "no interval: every resampling gives the same value"
+    assert np.isnan(found.loc["spearman", "low"])
+
+
+def test_participants_that_the_bootstrap_does_not_know_are_an_error():
+    with pytest.raises(UserError, match="6 participants of these rows, such as 'P2', are not among the 2"):
+        run_metrics(run_of(), ParticipantBootstrap(["P0", "P1"], draws=20))
+
+
+@pytest.mark.parametrize("compute", [label_metrics, missing_bounds])
+def test_lengths_have_to_agree(compute):
+    with pytest.raises(ValueError, match="2 ground truths and 1 scores"):
+        compute([1.0, 2.0], [1.0])
+
+
+def youden_by_hand(truth, score):
+    """Recall of each level minus its share among the others, by loops over conversations."""
+    found = []
+    for level in range(1, 6):
+        inside = [given for known, given in zip(truth, score, strict=True) if known == level]
+        others = [given for known, given in zip(truth, score, strict=True) if known != level]
+        defined = bool(inside) and bool(others)
+        found.append(inside.count(level) / len(inside) - others.count(level) / len(others) if defined else NAN)
+    return found
+
+
+def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
+    truth = run_of(1, rows=240, missing=0)["ground_truth"]
+    frames = [run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)]
+    bootstrap = bootstrap_of(*frames, draws=400)
+    found = recognition(frames, bootstrap)
+
+    def by_hand(chosen):
+        rounded = np.clip(np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5).tolist()
+        return np.mean([youden_by_hand(*pair) for pair in rounded], axis=0)
+
+    np.testing.assert_allclose(found["estimate"], by_hand(frames), atol=1e-12)
+    drawn = np.array([by_hand(copies) for copies in zip(*(copies_of(one, bootstrap) for one in frames), strict=True)])
+    for place, level in enumerate(range(1, 6)):
+        column = drawn[:, place][np.isfinite(drawn[:, place])]
+        expected = np.quantile(column, [0.005, 0.995])
+        np.testing.assert_allclose(found.loc[level, ["low", "high"]].to_numpy(float), expected, atol=1e-12)
+    assert found["method"].str.contains("99% percentile interval").all()
+
+
+def test_a_judge_that_always_says_the_same_recognizes_nothing():
+    frame = run_of(missing=0).assign(score=4.0)
+    found = recognition([frame], bootstrap_of(frame))
+    np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
+    assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
+    assert levels_recognized(found)["estimate"] == 0
+
+
+def test_a_judge_that_is_never_wrong_recognizes_every_level():
+    frame = run_of(rows=200, missing=0)
+    found = levels_recognized(recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
+    assert (found["estimate"], found["n"]) == (5, 200)
+
+
+def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
+    frame = run_of(rows=200, people=20, missing=0)
+    lowest = frame["ground_truth"] < 1.5
+    frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
+    found = recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))
+    assert found.loc[1, "estimate"] == 1
+    assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
+    assert levels_recognized(found)["estimate"] == 4
+
+
+def test_a_judge_without_skill_seldom_recognizes_a_level():
+    """The five intervals together err in at most 5% of the studies; 200 studies, three standard errors."""
+    wrong = 0
+    for seed in range(200):
+        generator = np.random.default_rng(seed)
+        frame = run_of(seed, rows=150, people=40, missing=0)
+        frame["score"] = generator.permutation(frame["score"].to_numpy())
+        wrong += levels_recognized(recognition([frame], bootstrap_of(frame, draws=300)))["estimate"] > 0
+    assert wrong / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (run_of(rows=0), "no conversation has both a score and a ground truth"),
+        (run_of(missing=0, people=4), "no interval: only 4 participants to resample"),
+        (run_of(missing=0).drop(columns="participant"), "no interval: participants are not known"),
+        (run_of(missing=0).assign(ground_truth=4.0), "no conversation has the ground truth 1"),
+    ],
+)
+def test_where_no_level_can_be_decided_the_number_has_a_reason(frame, reason):
+    bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
+    found = levels_recognized(recognition([frame], bootstrap))
+    assert (found["estimate"], found["reason"]) == (None, reason)

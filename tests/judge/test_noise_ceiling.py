@@ -1,0 +1,540 @@
+"""The noise ceiling: against bivariate normal probabilities, against simulation, and where it can't be told."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from scipy.special import ndtr
+
+from helpers.studies import bootstrap_of
+from sense7.checkout import data_file
+from sense7.errors import UserError
+from sense7.figures import Figure, ceiling_curves
+from sense7.findings.ground_truth import ground_truth, labels
+from sense7.judge import ceiling as noise_ceiling
+from sense7.judge.baselines import baseline_table
+from sense7.judge.judges import read_runs
+from sense7.study import Study
+from sense7.tables import Sentence
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets, read_workbook
+
+CLAIMS = Path(__file__).resolve().parents[2] / "data" / "claims.yml"
+SEVEN = list(DIMENSION_NAMES)
+QUADRATURE = 1e-5
+"""As documented."""
+
+SPREADS = {
+    "skewed": (5, 10, 25, 40, 20),
+    "the lowest level absent": (0, 2, 20, 50, 28),
+    "a level in the middle absent": (10, 30, 0, 40, 20),
+    "two levels": (0, 0, 70, 30, 0),
+    "even": (20, 20, 20, 20, 20),
+}
+every_spread = pytest.mark.parametrize("counts", SPREADS.values(), ids=SPREADS)
+counts_strategy = st.lists(st.integers(0, 50), min_size=5, max_size=5).filter(
+    lambda n: sum(value > 0 for value in n) > 1
+)
+
+
+def study_of(turns=None, conversations=None, provenance=None):
+    frames = {"turns": turns, "conversations": conversations}
+    return Study("made up", messages=None, participants=None, columns=None, provenance=provenance, **frames)
+
+
+# Thresholds
+
+
+@given(counts_strategy)
+def test_thresholds_reproduce_the_distribution_of_the_labels(counts):
+    found = np.diff(ndtr([-np.inf, *noise_ceiling.level_thresholds(counts), np.inf]))
+    np.testing.assert_allclose(found, np.array(counts) / sum(counts), atol=1e-12)
+
+
+def test_thresholds_beyond_the_levels_that_occur_are_infinite():
+    assert noise_ceiling.level_thresholds([0, 3, 0, 3, 0]).tolist() == [-np.inf, 0, 0, np.inf]
+    assert np.isnan(noise_ceiling.level_thresholds([0] * 5)).all()
+
+
+def test_the_thresholds_of_a_study_are_those_of_its_labels():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    truth = labels(ground_truth(study.turns, study.conversations["conversation"]).dropna())
+    expected = stats.norm.ppf([(truth <= level).mean() for level in range(1, 5)])
+    np.testing.assert_allclose(noise_ceiling.study_thresholds(study), expected, atol=1e-12)
+
+
+# The curve
+
+
+def covariance_above(a, b, rho):
+    """Of 1[X > a] and 1[Y > b], X and Y standard normal with correlation rho."""
+    if not (np.isfinite(a) and np.isfinite(b)):
+        return 0.0
+    both = stats.multivariate_normal(cov=[[1, rho], [rho, 1]]).cdf([-a, -b])
+    return both - ndtr(-a) * ndtr(-b)
+
+
+def by_normal_probabilities(counts, share):
+    """Spearman's correlation with one side cut, from bivariate normal probabilities."""
+    p = np.array(counts) / sum(counts)
+    cuts, jumps = noise_ceiling.level_thresholds(counts), (p[:-1] + p[1:]) / 2
+    spread = (1 - (p**3).sum()) / 12
+    # The rank of c is P(X < c) with X independent: 1[c - X > 0], whose correlation with y is sqrt(s / 2).
+    one = sum(jump * covariance_above(0, cut, np.sqrt(share / 2)) for jump, cut in zip(jumps, cuts, strict=True))
+    return one / np.sqrt(spread / 12)
+
+
+@every_spread
+@pytest.mark.parametrize("share", [0.05, 0.29, 0.8])
+def test_rank_correlation_is_that_of_bivariate_normal_probabilities(counts, share):
+    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [share]).iloc[0]
+    # scipy's bivariate probabilities are good to 1e-5 or so.
+    assert found["spearman"] == pytest.approx(by_normal_probabilities(counts, share), abs=5e-5)
+
+
+def by_adaptive_integration(counts, share, statistic):
+    cuts = noise_ceiling.level_thresholds(counts)
+
+    def integrand(content):
+        below = ndtr((cuts - np.sqrt(share) * content) / np.sqrt(1 - share))
+        return statistic(np.diff([0, *below, 1])) * stats.norm.pdf(content)
+
+    edges = np.linspace(-8.5, 8.5, 35)
+    return sum(integrate.quad(integrand, *ends, epsabs=1e-9, limit=100)[0] for ends in itertools.pairwise(edges))
+
+
+@pytest.mark.parametrize("counts", [SPREADS["skewed"], SPREADS["a level in the middle absent"]])
+@pytest.mark.parametrize("share", [0.29, 0.95])
+def test_what_the_best_judge_gets_is_that_of_adaptive_integration(counts, share):
+    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [share])["accuracy"].iloc[0]
+    assert found == pytest.approx(by_adaptive_integration(counts, share, lambda p: p.max()), abs=QUADRATURE)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """Content and ratings: a million, content share .29."""
+    generator = np.random.default_rng(7)
+    content, own = generator.standard_normal((2, 1_000_000))
+    return content, np.sqrt(0.29) * content + np.sqrt(0.71) * own
+
+
+FOUR_ERRORS = {"correlation": 4e-3, "share": 2e-3}
+"""Four standard errors of a million rows, and of half of them."""
+
+
+@pytest.mark.parametrize("counts", [SPREADS["skewed"], SPREADS["the lowest level absent"]])
+def test_the_curve_is_what_a_simulation_gives(simulated, counts):
+    content, rating = simulated
+    cuts = noise_ceiling.level_thresholds(counts)
+    label, answer = np.searchsorted(cuts, rating), np.searchsorted(cuts, content)
+    found = noise_ceiling.ceiling_curve(cuts, [0.29]).iloc[0]
+
+    def rho(first, second):
+        return stats.spearmanr(first, second).statistic
+
+    assert rho(content, rating) == pytest.approx(found["spearman_untied"], abs=FOUR_ERRORS["correlation"])
+    assert rho(content, label) == pytest.approx(found["spearman"], abs=FOUR_ERRORS["correlation"])
+    # A judge that answers in levels, compared with unrounded ground truth: the same ceiling.
+    assert rho(answer, rating) == pytest.approx(found["spearman"], abs=FOUR_ERRORS["correlation"])
+
+    # The best answer for each small range of content, learnt from one half and scored on the other.
+    bins, half = np.digitize(content, np.linspace(-3, 3, 121)), len(content) // 2
+    table = np.zeros((122, 5))
+    np.add.at(table, (bins[:half], label[:half]), 1)
+    scored, ranges = label[half:], bins[half:]
+    accuracy = (table.argmax(axis=1)[ranges] == scored).mean()
+    assert accuracy == pytest.approx(found["accuracy"], abs=FOUR_ERRORS["share"])
+
+
+def test_the_check_values_are_those_of_the_reference_studys_turns(workbooks):
+    """The thresholds behind them are those of the overall ratings of its turns, not of its conversations."""
+    turns = read_workbook(workbooks["reference"]).turns["overall"].dropna()
+    counts = turns.value_counts().reindex(range(1, 6), fill_value=0)
+    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [0.29]).iloc[0]
+    assert found["spearman"] == pytest.approx(0.499, abs=5e-4)
+    assert found["accuracy"] == pytest.approx(0.437, abs=5e-4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(counts_strategy)
+def test_ceilings_rise_with_the_content_from_chance_to_what_ties_leave(counts):
+    p = np.array(counts) / sum(counts)
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), np.linspace(0, 1, 21))
+    assert (np.diff(curve, axis=0) > -2 * QUADRATURE).all()
+    nothing, all_of_it = curve.iloc[0], curve.iloc[-1]
+    assert nothing[["spearman_untied", "spearman"]].tolist() == [0, 0]
+    assert nothing["accuracy"] == pytest.approx(p.max(), abs=1e-9)
+    assert 1 - 1e-9 < all_of_it["accuracy"] <= 1
+    assert all_of_it["spearman"] == pytest.approx(np.sqrt(1 - (p**3).sum()), abs=1e-9)
+    assert (curve["spearman"] <= curve["spearman_untied"] + 1e-12).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(counts_strategy, st.floats(0.01, 0.99), st.lists(st.integers(0, 4), min_size=6, max_size=6))
+def test_no_answer_by_content_beats_the_ceiling(counts, share, answers):
+    """Any answer for each of six ranges of content: exactly scored, at most the ceiling."""
+    cuts = np.array([-np.inf, *noise_ceiling.level_thresholds(counts), np.inf])
+    content = np.linspace(-8, 8, 1601)
+    density = stats.norm.pdf(content) * 0.01
+    answer = np.array(answers)[np.searchsorted([-2, -1, 0, 1, 2], content)]
+    centre, rest = np.sqrt(share) * content, np.sqrt(1 - share)
+    hit = ndtr((cuts[answer + 1] - centre) / rest) - ndtr((cuts[answer] - centre) / rest)
+    best = noise_ceiling.ceiling_curve(cuts[1:-1], [share])["accuracy"].iloc[0]
+    assert hit @ density <= best + QUADRATURE
+
+
+def test_one_label_has_no_rank_correlation():
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds([0, 0, 9, 0, 0]))
+    assert curve["spearman"].isna().all()
+    np.testing.assert_allclose(curve["accuracy"], 1)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
+def test_a_share_is_a_share(share):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        noise_ceiling.ceiling_curve([-1, 0, 1, 2], [share])
+
+
+def test_a_judge_with_more_even_levels_passes_one_curve_and_not_the_other(simulated):
+    content, rating = simulated
+    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["skewed"]), [0.29]).iloc[0]
+    even = np.searchsorted(noise_ceiling.level_thresholds(SPREADS["even"]), content)
+    rho = stats.spearmanr(even, rating).statistic
+    assert found["spearman"] < rho < found["spearman_untied"]
+
+
+# How much content a result needs
+
+
+@pytest.mark.parametrize("rho", [0.1, 0.369, 0.55, 0.9])
+def test_the_content_share_needed_is_the_inverse_of_the_curve(rho):
+    needed = noise_ceiling.content_share_needed(rho)
+    assert needed == pytest.approx((2 * np.sin(np.pi * rho / 6)) ** 2, abs=1e-8)
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["skewed"]), [needed])
+    assert curve["spearman_untied"].iloc[0] == pytest.approx(rho, abs=1e-8)
+    assert noise_ceiling.content_share_needed(-rho) == 0
+
+
+def test_a_judge_without_a_correlation_needs_nothing_that_is_known():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    table = noise_ceiling.shares_needed({"a": (0.3, 0.6), "b": (np.nan, 0.6)}, study)
+    assert table.loc["a", "estimate"] == noise_ceiling.content_share_needed(0.3)
+    assert table["reason"].tolist() == ["", "this judge has no such result"]
+
+
+def test_a_correlations_interval_is_carried_over_to_what_it_needs():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    table = noise_ceiling.shares_needed({"a": noise_ceiling.Result(0.3, 0.6, -0.1, 0.5), "b": (0.3, 0.6)}, study)
+    found = table.loc["a", ["low", "high"]].to_numpy(float)
+    np.testing.assert_allclose(found, [0, (2 * np.sin(np.pi * 0.5 / 6)) ** 2], atol=1e-8)
+    assert table.drop("a")[["low", "high"]].isna().all(axis=None)
+    assert "carried over" in table.loc["a", "method"]
+
+
+def test_the_best_judge_of_the_text_needs_the_true_share():
+    """Simulated: scores and ground truth without ties at a share of 0.4."""
+    content, own = np.random.default_rng(4).normal(size=(2, 400_000))
+    truth = np.sqrt(0.4) * content + np.sqrt(0.6) * own
+    rho = stats.spearmanr(content, truth).statistic
+    assert noise_ceiling.content_share_needed(rho) == pytest.approx(0.4, abs=0.005)
+
+
+# The published classifier
+
+
+def test_the_published_results_are_those_of_the_claims():
+    claims = {claim["id"]: claim["value"] for claim in yaml.safe_load(CLAIMS.read_text("utf-8"))}
+    assert (claims["judge_spearman"], claims["judge_accuracy"]) == noise_ceiling.PUBLISHED
+
+
+@pytest.mark.parametrize(
+    ("kind", "verified", "own"),
+    [("official", True, True), ("official", False, False), ("synthetic", True, False), ("own", False, False)],
+)
+def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(kind, verified, own):
+    provenance = SimpleNamespace(kind=kind, verified=verified)
+    (name,) = noise_ceiling.judge_results(study_of(provenance=provenance), {})
+    assert ("(on other data)" not in name) == own
+
+
+def test_a_study_of_unknown_origin_is_other_data():
+    (name,) = noise_ceiling.judge_results(study_of(), {})
+    assert "(on other data)" in name
+
+
+# Available judges
+
+
+def predictions(folder, name, study, scores):
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    lines = [
+        f"{conversation},P,{score},{known}" for (conversation, known), score in zip(truth.items(), scores, strict=True)
+    ]
+    (folder / f"{name}.csv").write_text("\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *lines]) + "\n")
+
+
+def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
+    study = replace(read_workbook(data_file("synthetic.xlsx")), provenance=None)
+    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
+    known = np.isfinite(truth)
+    generator = np.random.default_rng(5)
+    runs = {f"some-prompt-iter{run}": generator.integers(1, 6, size=len(truth)) for run in (1, 2)}
+    runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
+    for name, scores in runs.items():
+        predictions(tmp_path, name, study, scores)
+    found = noise_ceiling.judge_results(study, read_runs(study, tmp_path))
+    assert list(found) == ["published classifier (on other data)", "other-prompt", "some-prompt"]
+    ranked = np.round(truth[known], 9)  # equal means are ties
+    expected = [
+        (stats.spearmanr(np.round(scores[known], 9), ranked).statistic, (labels(truth) == scores)[known].mean())
+        for scores in list(runs.values())[:2]
+    ]
+    assert found["some-prompt"][:2] == pytest.approx(tuple(np.mean(expected, axis=0)))
+    assert found["other-prompt"][1] == 1
+    assert list(noise_ceiling.judge_results(study, read_runs(study))) == list(found)[:1]
+
+
+def test_predictions_for_other_data_are_refused_as_on_the_page_of_the_judge(tmp_path):
+    study = read_workbook(data_file("synthetic.xlsx"))
+    (tmp_path / "a-iter1.csv").write_text("TaskId,PID,IS_EMPATHY,ground-truth\nnowhere,P,3,3\n")
+    with pytest.raises(UserError, match="not of this data set"):
+        read_runs(study, tmp_path)
+
+
+def test_the_words_per_turn_are_those_of_the_baselines():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    some = study.conversations.iloc[::8]
+    study = replace(
+        study,
+        conversations=some.reset_index(drop=True),
+        turns=study.turns[study.turns["conversation"].isin(some["conversation"])],
+        messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
+    )
+    table = baseline_table(study, bootstrap_of(study))
+    found = noise_ceiling.judge_results(study, {}, baselines=table)["baseline: words per turn"]
+    correlation, accuracy = (table.loc[(metric, "words per turn")] for metric in ("spearman", "accuracy"))
+    assert found == pytest.approx((correlation["estimate"], accuracy["estimate"], *correlation[["low", "high"]]))
+    assert np.isfinite(found).all()
+
+
+def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
+    study = parse_sheets(minimal_sheets())
+    table = baseline_table(study, bootstrap_of(study))
+    assert np.isnan(noise_ceiling.judge_results(study, {}, baselines=table)["baseline: words per turn"]).all()
+
+
+def test_keys_hold_no_name_of_a_judge():
+    study = read_workbook(data_file("synthetic.xlsx"))
+    judges = noise_ceiling.judge_results(study, {}) | {"a/b <c>": (0.3, 0.5), "x, by y": (0.2, 0.5)}
+    judges["baseline: words per turn"] = (0.4, 0.5)
+    assert noise_ceiling.shares_needed(judges, study)["key"].tolist() == [
+        f"ceiling_needed_{who}_spearman_untied" for who in ("published", "judge_1", "judge_2", "words_per_turn")
+    ]
+
+
+def test_what_is_recorded_of_the_curve_are_two_points():
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["skewed"]))
+    table = noise_ceiling.curve_estimates(curve, 100)
+    assert table["estimate"].tolist() == [curve.loc[s, m] for m in ("spearman", "accuracy") for s in (0.3, 0.6)]
+    assert table["key"].tolist() == [f"ceiling_{m}_at_{p}" for m in ("spearman", "accuracy") for p in (30, 60)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ([0] * 5, "no conversation of this data set has ground truth"),
+        ([0, 0, 0, 7, 0], "all conversations have the same label"),
+    ],
+)
+def test_without_two_labels_there_is_no_curve_to_show(counts, reason):
+    """That the only label is always right is no result."""
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts))
+    table = noise_ceiling.curve_estimates(curve, sum(counts))
+    assert table["estimate"].isna().all()
+    assert set(table["reason"]) == {reason}
+
+
+# The upper bound
+
+
+def made(sds, *, people=300, per_cell=3, turns=4, means=(2.6, 3.0, 3.4), seed=3, between=False):
+    """A study of turn means with known standard deviations: participant, interaction, conversation, turn."""
+    generator = np.random.default_rng(seed)
+    kinds = len(means)
+    cells = [
+        (person, kind) for person in range(people) for kind in range(kinds) if not between or person % kinds == kind
+    ]
+    cell = np.repeat(np.arange(len(cells)), per_cell)
+    who, kind = np.array(cells)[cell].T
+    person, interaction = sds[0] * generator.standard_normal(people), sds[1] * generator.standard_normal(len(cells))
+    level = np.array(means)[kind] + person[who] + interaction[cell] + sds[2] * generator.standard_normal(len(cell))
+    counts = generator.integers(1, 2 * turns, size=len(cell))
+    of = np.repeat(np.arange(len(cell)), counts)
+    names = pd.DataFrame(
+        {
+            "conversation": [f"C{number}" for number in range(len(cell))],
+            "participant": [f"P{number:04d}" for number in who],
+            "condition": [f"M{number}" for number in kind],
+        }
+    )
+    frame = names.iloc[of].reset_index(drop=True).assign(overall=np.nan, **dict.fromkeys(SEVEN, np.nan))
+    frame["Affective"] = level[of] + sds[3] * generator.standard_normal(len(of))
+    study = study_of(turns=frame, conversations=names.assign(topic=None))
+    return study, bootstrap_of(study)
+
+
+SDS = (0.6, 0.3, 0.5, 0.8)
+
+
+def test_bounds_are_what_the_planted_variances_leave():
+    study, bootstrap = made(SDS)
+    frequencies = study.conversations["condition"].map({"M0": 2.6, "M1": 3.0, "M2": 3.4})
+    person, interaction, conversation, turn = np.square(SDS)
+    whole = (
+        frequencies.var(ddof=0)
+        + person
+        + interaction
+        + conversation
+        + turn * (1 / study.turns["conversation"].value_counts()).mean()
+    )
+    found = noise_ceiling.content_shares(study, bootstrap, draws=5)
+    assert found.bounds["estimate"].iloc[0] == pytest.approx(1 - person / whole, abs=0.04)
+
+
+@pytest.fixture(scope="module")
+def reference(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+def copied_out(study, bootstrap, draw):
+    """The study with every participant as often as a draw took them, each time as somebody else."""
+    conversations, turns = [], []
+    for person, times in zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True):
+        for copy in range(times):
+            for frame, kept in ((study.conversations, conversations), (study.turns, turns)):
+                own = frame[frame["participant"] == person]
+                kept.append(own.assign(**{name: own[name] + f"-{copy}" for name in ("participant", "conversation")}))
+    return replace(
+        study, conversations=pd.concat(conversations, ignore_index=True), turns=pd.concat(turns, ignore_index=True)
+    )
+
+
+def test_in_a_draw_bound_and_ceilings_are_those_of_the_participants_taken(reference):
+    bootstrap = bootstrap_of(reference, draws=3)
+    shares = noise_ceiling.content_shares(reference, bootstrap, draws=3)
+    many = noise_ceiling.ceilings_at_bound(reference, bootstrap, shares)
+    ceilings = []
+    for draw in range(3):
+        copy = copied_out(reference, bootstrap, draw)
+        once = noise_ceiling.content_shares(copy, bootstrap_of(copy, 1), draws=1)
+        assert shares.draws[draw] == pytest.approx(once.bounds["estimate"].iloc[0], abs=1e-4)
+        ceilings.append(noise_ceiling.ceilings_at_bound(copy, bootstrap_of(copy, 1), once)["estimate"])
+    low, high = np.quantile(ceilings, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(many["low"], low, atol=2e-4)
+    np.testing.assert_allclose(many["high"], high, atol=2e-4)
+
+
+def test_ceilings_at_the_bound_are_those_of_the_curve(reference):
+    bootstrap = bootstrap_of(reference)
+    shares = noise_ceiling.content_shares(reference, bootstrap, draws=20)
+    table = noise_ceiling.ceilings_at_bound(reference, bootstrap, shares)
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.study_thresholds(reference), [shares.bounds["estimate"].iloc[0]])
+    np.testing.assert_allclose(table["estimate"], curve.iloc[0][["spearman", "accuracy"]], atol=1e-12)
+    assert (table["low"] < table["estimate"]).all()
+    assert (table["estimate"] < table["high"]).all()
+    assert table["method"].str.endswith("95% percentile interval, 20 resamplings of participants").all()
+    assert table["key"].tolist() == ["ceiling_at_bound_spearman", "ceiling_at_bound_accuracy"]
+
+
+def test_equal_seeds_give_equal_numbers(reference):
+    first, second = (noise_ceiling.content_shares(reference, bootstrap_of(reference), draws=5) for _ in range(2))
+    pd.testing.assert_frame_equal(first.bounds, second.bounds)
+    np.testing.assert_array_equal(first.draws, second.draws)
+
+
+def test_where_each_met_one_condition_interactions_are_part_of_the_participants():
+    study, bootstrap = made(SDS, between=True)
+    bounds = noise_ceiling.content_shares(study, bootstrap, draws=5).bounds
+    person, interaction, conversation, turn = np.square(SDS)
+    whole = (
+        np.var([2.6, 3.0, 3.4])
+        + person
+        + interaction
+        + conversation
+        + turn * (1 / study.turns["conversation"].value_counts()).mean()
+    )
+    assert bounds["estimate"].iloc[0] == pytest.approx(1 - (person + interaction) / whole, abs=0.06)
+
+
+def test_one_condition_has_no_part():
+    study, bootstrap = made(SDS, means=(3.0,))
+    shares = noise_ceiling.content_shares(study, bootstrap, draws=20)
+    assert np.isfinite(shares.bounds["low"].iloc[0])
+
+
+# Where it can't be told
+
+NOTHING = dict.fromkeys(DIMENSION_NAMES)
+EDGES = {
+    "no ground truth": {"messages": NOTHING},
+    "one participant": {"tasks": {"PID": "P1"}},
+    "one conversation each": {"tasks": {"PID": ["P1", "P2", "P3", "P4"]}},
+    "constant": {"messages": {name: [None, "good"] * 8 for name in SEVEN}},
+    "as it comes": {},
+    "three conversations": {"conversations": 3},
+    "one conversation": {"conversations": 1},
+    "no condition": {"tasks": {"Model": None}},
+    "one turn each": {"turns": 1, "conversations": 8, "participants": 3},
+    "different labels": {
+        "conversations": 12,
+        "participants": 6,
+        "messages": {name: [None, "good", None, "poor", None, "very good", None, "poor"] * 6 for name in SEVEN},
+    },
+}
+
+
+@pytest.mark.parametrize("case", EDGES)
+def test_what_can_not_be_computed_says_why(minimal_sheets, case):
+    study = parse_sheets(minimal_sheets(**EDGES[case]))
+    bootstrap = bootstrap_of(study)
+    shares = noise_ceiling.content_shares(study, bootstrap)
+    at_bound = noise_ceiling.ceilings_at_bound(study, bootstrap, shares)
+    judges = noise_ceiling.judge_results(study, {})
+    for table in (shares.bounds, at_bound):
+        assert (table.loc[table["low"].isna(), "reason"] != "").all()
+        assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
+    needed = noise_ceiling.shares_needed(judges, study)
+    assert (needed.loc[needed["estimate"].isna(), "reason"] != "").all()
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.study_thresholds(study))
+    shown = ceiling_curves(curve, judges, name="ceiling", caption="n.", bound=shares.bounds.iloc[0])
+    undefined = curve["spearman"].isna().any()
+    assert isinstance(shown, Sentence if undefined else Figure)
+    assert "nan" not in str(getattr(shown, "alt", shown)).casefold()
+    assert undefined or "nan" not in shown.caption.casefold()
+
+
+def test_reasons_name_what_is_missing(minimal_sheets):
+    def bound(case):
+        study = parse_sheets(minimal_sheets(**EDGES[case]))
+        return noise_ceiling.content_shares(study, bootstrap_of(study)).bounds["reason"].iloc[0]
+
+    assert bound("no ground truth") == "no ground truth of a conversation in this data set"
+    assert bound("one participant") == "there is one participant only"
+    assert bound("one conversation each").startswith("no participant has two rated conversations")
+    assert bound("constant") == "the ratings do not vary"
+
+
+def test_without_a_bound_the_caption_says_why():
+    curve = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(SPREADS["even"]))
+    bound = pd.Series({"estimate": np.nan, "low": np.nan, "high": np.nan, "reason": "there is one participant only"})
+    figure = ceiling_curves(curve, {}, name="ceiling", caption="n = 5.", bound=bound)
+    assert figure.caption == "n = 5. No upper bound of the content share: there is one participant only."
+    assert "Upper bound" not in figure.alt

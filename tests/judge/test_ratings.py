@@ -1,0 +1,343 @@
+"""Ratings of turns and dimensions: what is asked, how strictly it is read, and how it compares with the person's."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score, recall_score
+from typer.testing import CliRunner
+
+from helpers import endpoint
+from helpers.extras import need_the_judge
+from sense7.cli.judge import judge as judge_commands
+from sense7.errors import UserError
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.judge.endpoint import Endpoint as Address
+from sense7.judge.files import read_predictions
+from sense7.judge.journal import Journal
+from sense7.judge.logs import LOGS
+from sense7.judge.metrics import label_metrics
+from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
+from sense7.judge.report import applicability, by_rating, evaluate
+from sense7.judge.requests import Shots, asked_units
+from sense7.judge.session import carry_out, plan_session
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.workbook import write_sheets
+from sense7.workbook.sheets import parse_sheets
+
+need_the_judge()
+
+Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
+ALL = dict.fromkeys(RATING_NAMES, 4)
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch):
+    """Nobody's key is sent to anybody."""
+    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def sheets_of(minimal_sheets):
+    """Sheets of so many conversations of two turns each, in which different things are said."""
+
+    def build(conversations, **ratings):
+        said = [f"Message {number} of conversation {name}." for name in range(conversations) for number in range(4)]
+        return minimal_sheets(conversations=conversations, turns=2, messages={"Content": said} | ratings)
+
+    return build
+
+
+@pytest.fixture
+def study_of(sheets_of):
+    return lambda *given, **ratings: parse_sheets(sheets_of(*given, **ratings))
+
+
+def ask(study, server, folder, **options):
+    known = {"model": "judge", "concurrency": 4, "unit": "turn", "rating": "all"} | options
+    return carry_out(plan_session(study, endpoint=Address.of(server.address), folder=folder, **known))
+
+
+def cells_of(path, sheet="ratings"):
+    rows = list(openpyxl.load_workbook(path)[sheet].values)
+    return {title: [row[place] for row in rows[1:]] for place, title in enumerate(rows[0])}
+
+
+# What is asked
+
+
+def test_a_turn_is_asked_about_with_what_was_said_up_to_it_and_nothing_after(study_of):
+    study = study_of(3)
+    units = asked_units(study, "turn", ["overall"])
+    assert units["conversation"].tolist() == [f"C{c}.turn{t}" for c in (1, 2, 3) for t in (1, 2)]
+    assert units["source"].tolist() == ["C1", "C1", "C2", "C2", "C3", "C3"]
+    for number, chat in enumerate(units["chat"]):
+        said = [message["content"] for message in json.loads(chat)]
+        assert said == [f"Message {n} of conversation {number // 2}." for n in range(2 + 2 * (number % 2))]
+
+
+def test_one_call_asks_for_all_ratings_with_a_schema(study_of, tmp_path):
+    with Endpoint(endpoint.rates) as server:
+        ask(study_of(2), server, tmp_path / "out")
+        assert len(server.asked) == 4, "two conversations of two turns"
+    for asked in server.asked:
+        assert asked.body["response_format"] == schema(RATING_NAMES)
+        assert all(f"- {name}: " in asked.prompt for name in RATING_NAMES)
+        assert "{{" not in asked.prompt
+        assert "Rate the last message" in asked.prompt
+
+
+@pytest.mark.parametrize("unit", ["conversation", "turn"])
+@pytest.mark.parametrize("rating", ["overall", "Interest", "all"])
+def test_every_unit_and_rating_has_its_own_question_file_and_truth(unit, rating, study_of, tmp_path):
+    study = study_of(3)
+    standard = (unit, rating) == ("conversation", "overall")
+    with Endpoint(lambda asked: endpoint.GOOD if standard else endpoint.rates(asked)) as server:
+        outcome = ask(study, server, tmp_path / "out", unit=unit, rating=rating)
+    name = "empathy" if standard else f"{rating}_{unit}"
+    assert outcome.paths[0].name == f"judge-{name}-iter1.xlsx"
+    frame = read_predictions(outcome.paths[0]).frame
+    assert len(frame) == (3 if unit == "conversation" else 6)
+    if standard:
+        assert openpyxl.load_workbook(outcome.paths[0]).sheetnames == ["results"]
+        assert "response_format" not in server.asked[0].body
+        with Journal.reading(tmp_path / "out") as journal:
+            assert journal.content["asked"].keys().isdisjoint({"unit", "rating"})
+    elif unit == "turn":
+        truth = study.turns.set_index(["conversation", "turn"])["overall" if rating == "all" else rating]
+        places = (name.split(".turn") for name in frame["conversation"])
+        assert frame["ground_truth"].tolist() == [truth.loc[conversation, int(turn)] for conversation, turn in places]
+
+
+def test_the_ratings_stand_beside_the_persons_own(study_of, tmp_path):
+    study = study_of(2)
+    study.turns.loc[0, ["Interest", "Interest_state"]] = [np.nan, "not rated"]
+    study.turns.loc[1, ["Interest", "Interest_state"]] = [2.0, "rated"]
+    study.turns.loc[2, ["Interest", "Interest_state"]] = [np.nan, "absent"]
+    study.turns.loc[3, ["Interest", "Interest_state"]] = [np.nan, "not rated"]
+    with Endpoint(endpoint.rates) as server:
+        turns = ask(study, server, tmp_path / "turns").paths[0]
+        whole = ask(study, server, tmp_path / "whole", unit="conversation").paths[0]
+    cells = cells_of(turns)
+    assert cells["TaskId"] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
+    assert (cells["Conversation"], cells["Turn"]) == (["C1", "C1", "C2", "C2"], [1, 2, 1, 2])
+    assert cells["Interest person"] == [NOT_APPLICABLE, 2, None, NOT_APPLICABLE]
+    said = {asked.prompt: json.loads(endpoint.rates(asked).text) for asked in server.asked}
+    outputs = cells_of(turns, "results")["Prompt"]
+    for name in RATING_NAMES:
+        assert cells[f"{name} judge"] == [said[prompt][name] for prompt in outputs]
+    cells = cells_of(whole)
+    assert cells["Interest person"] == [2, NOT_APPLICABLE]
+    assert cells["Turn"] == [None, None]
+
+
+def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(study_of, tmp_path):
+    from inspect_ai.log import read_eval_log
+
+    with Endpoint(endpoint.rates) as server:
+        path = ask(study_of(2), server, tmp_path / "out").paths[0]
+    log = read_eval_log(str(next((tmp_path / "out" / LOGS).glob("*.eval"))))
+    assert [sample.id for sample in log.samples] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
+    for name in RATING_NAMES:
+        assert [sample.scores[name].value for sample in log.samples] == cells_of(path)[f"{name} judge"]
+
+
+def test_a_limit_counts_conversations_with_all_their_turns(study_of, tmp_path):
+    with Endpoint(endpoint.rates) as server:
+        ask(study_of(4), server, tmp_path / "out", limit=2)
+        assert len(server.asked) == 4
+        ask(study_of(4), server, tmp_path / "out", limit=3)
+        assert len(server.asked) == 6
+
+
+def test_another_unit_or_rating_is_another_session(study_of, tmp_path):
+    with Endpoint(endpoint.rates) as server:
+        ask(study_of(2), server, tmp_path / "out")
+        for changed in ({"unit": "conversation"}, {"rating": "Interest"}):
+            with pytest.raises(UserError, match="asked something else"):
+                ask(study_of(2), server, tmp_path / "out", **changed)
+        assert len(server.asked) == 4
+        assert ask(study_of(2), server, tmp_path / "out").statuses == Counter(ok=4)
+        assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
+        ({"rating": "interest"}, "--rating interest: there is no such rating. Choose one of overall, Affective"),
+        ({"policy": "authors"}, "the authors' rule reads no ratings"),
+        ({"shots": Shots("adaptive")}, "--shots: examples have a score of a whole conversation"),
+    ],
+)
+def test_unfit_options_are_refused_before_anything_is_written(options, said, study_of, tmp_path):
+    with Endpoint() as server, pytest.raises(UserError) as caught:
+        ask(study_of(2), server, tmp_path / "out", **options)
+    assert said in str(caught.value)
+    assert server.asked == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(study_of, tmp_path):
+    with Endpoint(endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))) as server:
+        outcome = ask(study_of(2), server, tmp_path / "out")
+        assert outcome.stopped.endswith("Give --omit response_format")
+        assert ask(study_of(2), server, tmp_path / "out", omit=["response_format"]).statuses == Counter(ok=4)
+
+
+# How it is read
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "the reply is empty"),
+        ("four", "the reply is not one JSON object in which each rating stands once"),
+        ('{"overall": 4} {"overall": 5}', "the reply is not one JSON object in which each rating stands once"),
+        ('{"overall": 4, "overall": 5, "Interest": 3}', "the reply is not one JSON object in which each"),
+        ("[4, 3]", "the reply is JSON, but no object"),
+        ('{"overall": 4}', "Interest is missing"),
+        ('{"overall": 4, "Interest": "4"}', 'Interest is "4", which is no whole level from 1 to 5'),
+        ('{"overall": 4, "Interest": 4.0}', "Interest is 4.0, which is no whole level"),
+        ('{"overall": 4, "Interest": true}', "Interest is true, which is no whole level"),
+        ('{"overall": 0, "Interest": 3}', "overall is 0, which is no whole level"),
+        ('{"overall": 4, "Interest": null}', "Interest is null, which is no whole level"),
+        (
+            '{"overall": "not applicable", "Interest": 3}',
+            "overall is said to be not applicable, which only a dimension",
+        ),
+        ('{"overall": 4, "Interest": 3, "Warmth": 5}', "'Warmth' was not asked for"),
+    ],
+)
+def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(text, reason):
+    levels, why, _ = read_levels(text, ("overall", "Interest"))
+    assert levels == {}
+    assert why.startswith(reason)
+
+
+@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "<think>{{}} or 4?</think>\n{}", " \n{}\n"])
+def test_thinking_and_a_fence_are_no_obstacle(form):
+    said = {"reasoning": "Kind.", "overall": 4, "Interest": NOT_APPLICABLE}
+    text = form.replace("{}", json.dumps(said), 1) if "{{" not in form else form.format(json.dumps(said))
+    assert read_levels(text, ("overall", "Interest")) == ({"overall": 4, "Interest": NOT_APPLICABLE}, "", "Kind.")
+
+
+@given(text=st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_no_text_breaks_the_reading(text):
+    levels, reason, _ = read_levels(text, ("overall",))
+    assert bool(levels) != bool(reason)
+
+
+def test_failures_keep_their_status_and_nothing_is_scored_by_default(study_of, tmp_path):
+    answers = {
+        "conversation 0": Answered(text=json.dumps(ALL | {"overall": 3})),
+        "conversation 1": Answered(text="<S2>4</S2>"),
+        "conversation 2": Answered(text=None, refusal="I can't."),
+        "conversation 3": Answered(text='{"overall": 4', finish="length"),
+    }
+    script = lambda asked: next(answer for said, answer in answers.items() if said in asked.prompt)  # noqa: E731
+    with Endpoint(script) as server:
+        path = ask(study_of(4), server, tmp_path / "out", unit="conversation").paths[0]
+    frame = read_predictions(path).frame
+    assert frame["status"].tolist() == ["ok", "parse_failure", "refusal", "truncated"]
+    assert frame["score"].tolist()[0] == 3.0
+    assert frame["score"].isna().tolist() == [False, True, True, True]
+    assert cells_of(path)["Interest judge"] == [4, None, None, None]
+
+
+def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(study_of, tmp_path):
+    none = Answered(text=json.dumps({"Interest": NOT_APPLICABLE}))
+    with Endpoint(lambda asked: none) as server:
+        outcome = ask(study_of(3), server, tmp_path / "out", rating="Interest", give_up_after=2)
+        assert (outcome.stopped, outcome.without_score) == ("", [])
+        assert outcome.statuses == Counter(not_applicable=6)
+    frame = read_predictions(outcome.paths[0]).frame
+    assert frame["score"].isna().all()
+    assert frame["status"].eq("not_applicable").all()
+
+
+@pytest.mark.parametrize(("cell", "said"), [(6, "'6' is no level"), ("N/A", "'N/A' is no level from 1 to 5. Write a")])
+def test_a_cell_that_is_no_rating_is_refused_with_its_place(cell, said, study_of, tmp_path):
+    with Endpoint(endpoint.rates) as server:
+        path = ask(study_of(1), server, tmp_path / "out").paths[0]
+    book = openpyxl.load_workbook(path)
+    column = [cell.value for cell in book["ratings"][1]].index("Interest judge") + 1
+    book["ratings"].cell(3, column).value = cell
+    book.save(path)
+    with pytest.raises(UserError, match="sheet ratings, column Interest judge, row 3: ") as caught:
+        read_predictions(path)
+    assert said in str(caught.value)
+
+
+# How it compares
+
+
+def ratings_of(seed, rows=60, people=8):
+    generator = np.random.default_rng(seed)
+    frame = pd.DataFrame({"conversation": [f"C{row}" for row in range(rows)], "rating": "Interest"})
+    frame["participant"] = [f"P{row % people}" for row in range(rows)]
+    for side in ("judge", "person"):
+        applies = generator.random(rows) < 0.7
+        frame[side] = np.where(applies, generator.integers(1, 6, rows), np.nan)
+        frame[f"{side}_applies"] = applies.astype(float)
+    frame.loc[0, ["person", "person_applies"]] = np.nan
+    return frame
+
+
+def test_applicability_equals_an_independent_computation():
+    ratings = ratings_of(1)
+    bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
+    found = applicability({"run": ratings}, bootstrap)["Interest"]
+    known = ratings.dropna(subset=["person_applies"])
+    person, judge = known["person_applies"] == 0, known["judge_applies"] == 0
+    assert found["estimate"].to_numpy() == pytest.approx(
+        [recall_score(person, judge), recall_score(~person, ~judge), cohen_kappa_score(person, judge)]
+    )
+    assert found["n"].tolist() == [59] * 3
+    assert (found["low"] < found["estimate"]).all()
+    assert (found["estimate"] < found["high"]).all()
+
+
+def test_metrics_of_a_rating_are_those_of_its_levels():
+    ratings = ratings_of(2)
+    bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
+    found = by_rating({"run": ratings}, bootstrap)["Interest"]
+    expected = label_metrics(ratings["person"], ratings["judge"], ratings["participant"], bootstrap)
+    for column in ("estimate", "low", "high", "n"):
+        np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
+
+
+def test_what_is_undefined_says_why():
+    ratings = ratings_of(3).assign(person_applies=1.0, judge_applies=1.0)
+    found = applicability({"run": ratings})["Interest"]
+    assert found["estimate"].isna().tolist() == [True, False, True]
+    assert found.loc["sensitivity", "reason"] == "the person says of no rating that it does not apply"
+
+
+def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(sheets_of, tmp_path):
+    write_sheets(sheets_of(12), tmp_path / "data.xlsx")
+    with Endpoint(endpoint.rates) as server:
+        arguments = ["run", "--data", str(tmp_path / "data.xlsx"), "--base-url", server.address, "--model", "judge"]
+        arguments += ["--unit", "turn", "--rating", "all", "--out", str(tmp_path / "out"), "--runs", "2"]
+        said = CliRunner().invoke(judge_commands, arguments)
+        assert said.exit_code == 0, said.output
+        assert len(server.asked) == 48
+        assert [Path(path).name for path in said.stdout.split()] == [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
+        assert "Rate the last message" in server.asked[0].prompt
+    said = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"]).stdout
+    for name in RATING_NAMES:
+        assert f"\n{name} " in said
+    assert "not applicable  n" in said
+    found = evaluate(tmp_path / "out", draws=50)
+    assert list(found.ratings) == list(RATING_NAMES)
+    assert list(found.applicability) == list(DIMENSION_NAMES)
+    content = json.loads(found.to_json())
+    assert content["ratings"].keys() == set(RATING_NAMES)
+    assert content["applicability"]["Interest"]["specificity"]["n"] > 0

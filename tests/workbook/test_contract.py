@@ -1,0 +1,266 @@
+"""What every reader of a Study may rely on, and what the available data sets are known to hold."""
+
+import numpy as np
+import pandas as pd
+import pandera.pandas as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sense7.findings.ground_truth import ground_truth
+from sense7.study import ABSENT, RATED, STATES
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_word
+from sense7.workbook import WorkbookError, parse_sheets, read_workbook
+from sense7.workbook.diagnostics import describe
+
+
+def a_text(**options):
+    is_text = pa.Check(
+        lambda column: column.dropna().map(lambda cell: isinstance(cell, str)).all(), name="text or None"
+    )
+    return pa.Column(object, is_text, **options)
+
+
+def an_id(**options):
+    return pa.Column(object, pa.Check(lambda cell: isinstance(cell, str) and cell != "", element_wise=True), **options)
+
+
+def a_level(size=5):
+    return pa.Column(float, pa.Check.isin(range(1, size + 1)), nullable=True)
+
+
+ROW = pa.Column(int, pa.Check.ge(2), unique=True)
+CONVERSATIONS = pa.DataFrameSchema(
+    {
+        "conversation": an_id(unique=True),
+        "participant": an_id(),
+        "condition": a_text(nullable=True),
+        "topic": a_text(nullable=True),
+        "importance": a_level(),
+        "desired_empathy": a_level(3),
+        **{name: a_level() for name in ("successful", "engaged", "positive_interaction", "use_again")},
+        **{f"post_{name}": a_level() for name in DIMENSION_NAMES},
+        "row": ROW,
+    },
+    strict=True,
+    ordered=True,
+)
+MESSAGES = pa.DataFrameSchema(
+    {
+        "conversation": an_id(),
+        "position": pa.Column(int, pa.Check.ge(1)),
+        "message_id": pa.Column(float, nullable=True),
+        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
+        "role": a_text(nullable=True),
+        "content": a_text(nullable=True),
+        "retry": pa.Column(object, nullable=True),
+        "comment": a_text(nullable=True),
+        "row": ROW,
+    },
+    unique=["conversation", "position"],
+    strict=True,
+    ordered=True,
+)
+TURNS = pa.DataFrameSchema(
+    {
+        "conversation": an_id(),
+        "participant": an_id(),
+        "condition": a_text(nullable=True),
+        "turn": pa.Column(int, pa.Check.ge(1)),
+        "position": pa.Column(int, pa.Check.ge(1)),
+        "seconds": pa.Column(float, pa.Check.ge(0), nullable=True),
+        "row": ROW,
+        **{name: a_level() for name in RATING_NAMES},
+        **{f"{name}_state": pa.Column(pd.CategoricalDtype(STATES)) for name in RATING_NAMES},
+    },
+    unique=["conversation", "turn"],
+    strict=True,
+    ordered=True,
+)
+PARTICIPANTS = pa.DataFrameSchema({"participant": an_id(unique=True), "row": ROW})
+COLUMNS = pa.DataFrameSchema(
+    {
+        "sheet": pa.Column(str, pa.Check.isin(["Tasks", "Messages"])),
+        "column": pa.Column(str),
+        "name": pa.Column(str),
+        "header": pa.Column(nullable=True),
+        "question": pa.Column(bool),
+        "filled": pa.Column(int, pa.Check.ge(0)),
+        "read": pa.Column(int, pa.Check.ge(0)),
+        "unreadable": pa.Column(int, pa.Check.ge(0)),
+        "lowest": pa.Column(float, nullable=True),
+        "highest": pa.Column(float, nullable=True),
+    },
+    unique=["sheet", "column"],
+    strict=True,
+)
+
+
+def hold_to_the_contract(study):
+    for schema, frame in (
+        (CONVERSATIONS, study.conversations),
+        (MESSAGES, study.messages),
+        (TURNS, study.turns),
+        (COLUMNS, study.columns),
+    ):
+        schema.validate(frame, lazy=True)
+        assert frame.index.equals(pd.RangeIndex(len(frame)))
+    if study.participants is not None:
+        PARTICIPANTS.validate(study.participants, lazy=True)
+    turns, messages, conversations = study.turns, study.messages, study.conversations
+    assert set(messages["conversation"]) <= set(conversations["conversation"])
+    # Turns are the assistant messages, in the file's order, with their conversation's participant and condition.
+    assert turns["row"].tolist() == messages.loc[messages["role"] == "assistant", "row"].tolist()
+    assert messages["row"].is_monotonic_increasing
+    who = turns.merge(conversations, on="conversation", how="left", suffixes=("", "_of_task"), validate="many_to_one")
+    assert (who["participant"] == who["participant_of_task"]).all()
+    assert who["condition"].fillna("").tolist() == who["condition_of_task"].fillna("").tolist()
+    for _, positions in messages.groupby("conversation")["position"]:
+        assert sorted(positions) == list(range(1, len(positions) + 1))
+    for _, group in turns.groupby("conversation"):
+        assert group.sort_values("position")["turn"].tolist() == list(range(1, len(group) + 1))
+    for name in RATING_NAMES:
+        assert (turns[name].notna() == (turns[f"{name}_state"] == RATED)).all()
+        assert (name in study.asked) == (turns[f"{name}_state"] != ABSENT).any()
+    asked = study.columns.loc[study.columns["name"].isin(study.asked), "column"]
+    assert not set(asked) & set(study.never_asked["column"])
+    assert (study.columns["read"] <= study.columns["filled"]).all()
+    assert len(study.columns) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
+    for diagnostic in study.diagnostics:
+        assert diagnostic.severity in {"warning", "notice"}
+        assert diagnostic.sheet
+        assert diagnostic.problem.endswith(".")
+        assert diagnostic.fix.endswith(".")
+        assert str(diagnostic).isprintable()
+
+
+# Workbooks some of whose cells hold anything
+
+anything = (
+    st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False)
+    | st.integers(-3, 8).map(float)
+    | st.text(max_size=6)
+    | st.sampled_from(
+        [
+            *LEVELS,
+            "unknown",
+            "4 - good",
+            "C1",
+            "c1",
+            "P1",
+            "{P2}",
+            "user",
+            "assistant",
+            "Assistant",
+            "error",
+            "1",
+            "agree",
+        ]
+    )
+    | st.dates()
+    | st.times()
+    | st.timedeltas()
+)
+PLACES = [
+    *(("Tasks", column.official) for column in TASK_COLUMNS),
+    *(("Messages", column.official) for column in MESSAGE_COLUMNS),
+    *(("Participants", column) for column in ("PID", "Age")),
+]
+changes = st.lists(st.tuples(st.sampled_from(PLACES), st.integers(0, 15), anything), max_size=24)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=changes, without=st.sets(st.sampled_from(PLACES), max_size=3), participants=st.booleans())
+def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without, participants):
+    columns = {sheet: {column: ... for place, column in without if place == sheet} for sheet in ("Tasks", "Messages")}
+    sheets = minimal_sheets(
+        tasks=columns["Tasks"], messages=columns["Messages"], participants={} if participants else None
+    )
+    for (name, column), row, cell in changes:
+        if name in sheets and column in sheets[name].header:
+            rows = sheets[name].rows
+            rows[row % len(rows)][sheets[name].header.index(column)] = cell
+    try:
+        study = parse_sheets(sheets)
+    except WorkbookError as error:
+        kinds = {diagnostic.kind for diagnostic in error.diagnostics.of("error")}
+        allowed = {"duplicate-id", "no-rating", "no-conversation", "other-scale", "unreadable-column"}
+        assert kinds <= allowed | ({"missing-key-column"} if without else set())
+    else:
+        describe(study)
+        hold_to_the_contract(study)
+
+
+# Known data sets
+
+
+def known(workbooks, name):
+    study = read_workbook(workbooks[name])
+    hold_to_the_contract(study)
+    return study, describe(study)
+
+
+def states(report, name):
+    return {"rated": 0, "not rated": 0, "absent": 0} | report["ratings"][name]
+
+
+def test_ieval(workbooks):
+    study, report = known(workbooks, "ieval")
+    assert report["counts"] == {
+        "participants": 240,
+        "conversations": 1920,
+        "messages": 11_520,
+        "assistant turns": 5760,
+        "turns put to rating": 1920,
+        "turns with a rating": 1920,
+        "error rows": 0,
+    }
+    assert len(study.conditions) == 4
+    assert study.rated_dimensions == ["Affective", "Response", "Prosocial", "Interest", "Contextual"]
+    assert study.asked == study.rated_dimensions
+    assert set(study.never_asked["column"]) >= {
+        "Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy",
+        "PostTaskExperience_Successful", "PostTaskExperience_Engaged", "PostTaskExperience_UseAgain",
+    }  # fmt: skip
+    assert "PostTaskExperience_PositiveInteraction" not in set(study.never_asked["column"])
+    assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
+    assert study.participants_sheet == "Participants"
+    assert report["characteristics"] == ["TEQ"]
+    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
+    assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
+    truth = ground_truth(study.turns, study.conversations["conversation"])
+    assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
+
+
+def test_lend_an_ear(workbooks):
+    study, report = known(workbooks, "lend_an_ear")
+    assert (report["counts"]["conversations"], report["counts"]["participants"]) == (150, 3)
+    assert report["counts"]["turns with a rating"] == 150
+    assert study.rated_dimensions == ["Affective", "Cognitive", "Interest"]
+    assert study.participants is None
+    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
+    assert found == [("unknown-column", "Tasks", "src_conv_id"), ("unknown-sheet", "src_Source", "")]
+
+
+def test_golden(workbooks, golden):
+    study, report = known(workbooks, "reference")
+    participants = pd.read_excel(workbooks["reference"], sheet_name="Participants", engine="openpyxl")
+    counts = {name: report["counts"][name] for name in ("participants", "conversations")}
+    assert counts == {"participants": len(participants), "conversations": golden["n_conversations"]}
+    assert report["counts"]["turns with a rating"] == len(study.turns) == golden["n_turns"]
+    assert study.diagnostics == []
+    assert len(report["characteristics"]) == len(participants.columns) - 1
+    messages = pd.read_excel(workbooks["reference"], sheet_name="Messages", engine="openpyxl")
+    of_turns = messages.loc[messages["Role"] == "assistant", list(DIMENSION_NAMES)].map(normalise_word, "ignore")
+    levels = of_turns.isin(LEVELS).sum()
+    assert {name: states(report, name)["rated"] for name in DIMENSION_NAMES} == levels.to_dict()
+    assert np.isfinite(ground_truth(study.turns, study.conversations["conversation"])).all()
+
+
+@pytest.mark.parametrize("name", ["ieval", "lend_an_ear"])
+def test_extra_columns_are_listed_but_do_no_harm(workbooks, name):
+    _, report = known(workbooks, name)
+    assert report["not_matched"]
+    assert all(place.startswith("Tasks.src_") for place in report["not_matched"])

@@ -1,0 +1,169 @@
+"""What is found in a workbook, as it is said: place, value, what was done; and what ``sense7 check`` prints."""
+
+import re
+
+import pytest
+
+from sense7.workbook import WorkbookError
+from sense7.workbook.diagnostics import Diagnostics, _entries, print_description
+
+DESCRIPTION = {
+    "name": "mine",
+    "provenance": "own workbook [not SENSE-7]",
+    "counts": {"participants": 1200, "conversations": 7},
+    "conditions": {"a": 3, "a longer name": 4},
+    "prompted_condition": {"name": "a", "how": "given"},
+    "topics": {"work": 7},
+    "ratings": {"overall": {"not rated": 1000, "rated": 2}, "affective": {"rated": 1}},
+    "participants_sheet": "Participants",
+    "characteristics": ["age", "role"],
+    "never_asked": ["Tasks.A", "Messages.B"],
+    "not_recorded": ["Tasks.C"],
+    "not_matched": ["Tasks.D", "Tasks.E"],
+    "diagnostics": [
+        {"severity": "warning", "text": "Tasks.A: odd", "count": 1000},
+        {"severity": "error", "text": "Messages: no rating", "count": 34},
+    ],
+}
+
+PRINTED = """\
+mine: own workbook [not SENSE-7]
+
+Counts
+  participants   1,200
+  conversations  7
+
+Conditions (conversations)
+  a              3
+  a longer name  4
+  with the empathy prompt: a (given; give it with --prompted)
+
+Topics (conversations)
+  work  7
+
+Ratings of turns
+  overall    1,000 not rated, 2 rated
+  affective  1 rated
+
+Participants: sheet Participants
+  age, role
+
+Never asked: Tasks.A, Messages.B
+Not recorded: Tasks.C
+Not matched: Tasks.D, Tasks.E
+
+2 warnings, 1,034 places
+  warning: Tasks.A: odd
+  error: Messages: no rating
+"""
+
+NOTHING = """\
+mine: not known
+
+Counts
+
+Conditions (conversations)
+  none  no condition is given
+  with the empathy prompt: not known (no name says so; give it with --prompted)
+
+Topics (conversations)
+  none  no topic is given
+
+Ratings of turns
+
+Participants: no further sheet has a PID column
+
+Never asked: nothing; every question has answers
+Not recorded: nothing; every further column holds values
+Not matched: nothing; every column is known
+
+No warnings.
+"""
+
+
+def test_everything_that_is_in_a_workbook_is_printed(capsys):
+    print_description(DESCRIPTION)
+    assert capsys.readouterr().out == PRINTED
+
+
+def test_what_is_absent_is_said(capsys):
+    nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
+    nothing |= {"name": "mine", "provenance": "not known"}
+    print_description(nothing | {"prompted_condition": {"name": None, "how": "no name says so"}})
+    assert capsys.readouterr().out == NOTHING
+
+
+def test_many_entries_and_long_names_leave_the_rest_readable(capsys):
+    many = {f"{'t' * 70}{number}": number for number in range(41)} | {"short": 1000}
+    print_description(DESCRIPTION | {"topics": many})
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("Topics (conversations)")
+    assert lines[start + 1] == f"  {'t' * 70}0  0"
+    assert lines[start + 40 : start + 43] == [f"  {'t' * 70}39  39", "  and 2 more; --json lists all", ""]
+    print_description(DESCRIPTION | {"topics": {"t" * 70: 1, "short": 1000}})
+    assert f"  {'short':<60}  1,000" in capsys.readouterr().out.splitlines()
+
+
+def test_a_name_from_a_workbook_prints_nothing_but_itself(capsys):
+    print_description(DESCRIPTION | {"name": "\x1b[31mred[/bold]"})
+    assert capsys.readouterr().out.splitlines()[0] == r"\x1b[31mred[/bold]: own workbook [not SENSE-7]"
+
+
+# Diagnostics themselves
+
+EMPTY = "Tasks, row {}: the sheet holds no conversation. Fix: fill it."
+HIDDEN = "Tasks, row {}: the sheet is hidden; it was read all the same. Fix: show it."
+
+
+def found(*entries):
+    diagnostics = Diagnostics()
+    for number, entry in enumerate(entries):
+        diagnostics.add(entry, {"sheet": "Tasks"}, [number + 2])
+    return diagnostics
+
+
+def test_as_plain_values_it_has_its_rows_and_how_many():
+    diagnostics = Diagnostics()
+    for rows in ([2], [7]):
+        diagnostics.add("nameless-column", {"sheet": "Tasks", "column": "C", "position": 2}, rows, 3.0)
+    (diagnostic,) = diagnostics
+    problem = "the column holds values but has no name in row 1; it is kept and not used."
+    assert diagnostic.to_dict() == {
+        **{"severity": "warning", "kind": "nameless-column", "sheet": "Tasks", "column": "C", "position": 2},
+        **{"rows": [2, 7], "value": "3", "problem": problem, "fix": "name it.", "count": 2},
+    }
+    assert str(diagnostic) == f"sheet Tasks, column C, cells C2, C7: '3': {problem} Fix: name it."
+
+
+@pytest.mark.parametrize(
+    ("entries", "strict", "lines"),
+    [
+        (["no-conversation"], False, ["1 thing that makes the analysis impossible", f"error: {EMPTY}"]),
+        (
+            ["no-conversation", "hidden-sheet"],
+            False,
+            ["1 thing that makes the analysis impossible", f"error: {EMPTY}", "and 1 warning:", f"warning: {HIDDEN}"],
+        ),
+        (["hidden-sheet"], True, ["1 thing found by --strict", f"warning: {HIDDEN}"]),
+        (
+            ["no-conversation", "hidden-sheet"],
+            True,
+            ["2 things that make the analysis impossible", f"error: {EMPTY}", f"warning: {HIDDEN}"],
+        ),
+    ],
+)
+def test_an_error_lists_everything_once(entries, strict, lines):
+    said = [line.strip() for line in str(WorkbookError("mine.xlsx", found(*entries), strict)).split("\n")]
+    rows = iter(range(2, 9))
+    lines = [line.replace(": Tasks", ": sheet Tasks") for line in lines]
+    lines = [line.format(next(rows)) if "{}" in line else line for line in lines]
+    assert said == [f"mine.xlsx: {lines[0]}", *lines[1:]]
+
+
+@pytest.mark.parametrize("entry", _entries())
+def test_every_kind_says_what_was_done_and_what_to_do(entry):
+    said = _entries().get(entry.partition("/")[0], {}) | _entries()[entry]
+    if "problem" in said:
+        assert said["problem"].endswith((".", "{consequence}"))
+        assert said["fix"].endswith((".", "{advice}", "{template}"))
+        assert re.fullmatch("error|warning|notice", said.get("severity", "warning"))

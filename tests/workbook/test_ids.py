@@ -1,0 +1,167 @@
+"""Names that are spelt in several ways: what is one name, what is only alike, and what a user is told of it."""
+
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from sense7.errors import UserError
+from sense7.judge.files import read_predictions
+from sense7.workbook import WorkbookError, parse_sheets
+from sense7.workbook.diagnostics import NOTICE, WARNING
+from sense7.workbook.ids import as_name, group_spellings
+from sense7.workbook.partitions import partition_folders, write_partitions
+from sense7.workbook.sheets import read_workbook
+
+ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
+COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"
+CYRILLIC_ER, CYRILLIC_A = "\u0440", "\u0410"
+SAME = {
+    "blank at the end": "Modell 1 ",
+    "two blanks": "Modell  1",
+    "no-break space": f"Modell{NBSP}1",
+    "line break": "Modell\n1",
+    "zero-width space": f"Mo{ZWSP}dell 1",
+    "zero-width joiner": "Modell\u200d 1",
+    "soft hyphen": f"Mo{SOFT_HYPHEN}dell 1",
+    "byte order mark": f"{BOM}Modell 1",
+    "direction mark": f"{RIGHT_TO_LEFT}Modell 1",
+}
+COLUMNS = {"PID": "participant", "Model": "condition", "PreTaskChoice": "topic"}
+
+
+@pytest.fixture
+def read(minimal_sheets):
+    return lambda *, strict=False, prompted_condition=None, **changes: parse_sheets(
+        minimal_sheets(**{"participants": None} | changes), strict=strict, prompted_condition=prompted_condition
+    )
+
+
+def of_kind(study, kind):
+    return [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == kind]
+
+
+@given(text=st.text())
+@example(text=f" a{ZWSP} ")
+@example(text="\u2000\u0301")
+def test_a_name_is_its_own_name(text):
+    name = as_name(text)
+    assert name is None or (as_name(name) == name and unicodedata.is_normalized("NFC", name) and name == name.strip())
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("spelling", SAME.values(), ids=SAME)
+def test_what_cannot_be_seen_makes_no_other_name(read, column, spelling):
+    study = read(tasks={column: ["Modell 1", spelling, "Modell 1", spelling]})
+    assert set(study.conversations[COLUMNS[column]]) == {"Modell 1"}
+    [notice] = study.diagnostics
+    assert (notice.severity, notice.kind, notice.column, notice.rows) == (NOTICE, "normalised-name", column, (3, 5))
+    assert notice.value == "Modell 1"
+
+
+def test_composed_and_decomposed_letters_are_the_same(read):
+    study = read(tasks={"Model": [COMPOSED, DECOMPOSED] * 2})
+    assert study.conditions == [COMPOSED]
+    assert read(tasks={"Model": [COMPOSED, "b"] * 2}, prompted_condition=DECOMPOSED).prompted_condition == COMPOSED
+    with pytest.raises(UserError, match="there is no condition ' '"):
+        read(prompted_condition=" ")
+
+
+def test_many_merged_names_are_one_notice(read):
+    pids = [f"P{number}{end}" for number in range(4) for end in ("", ZWSP)]
+    study = read(tasks={"PID": pids}, conversations=8)
+    assert study.conversations["participant"].nunique() == 4
+    [notice] = of_kind(study, "normalised-name")
+    assert notice.count == 4
+    assert notice.value == "P0, P1, P2 and 1 more"
+
+
+def test_ids_of_all_sheets_are_matched_alike(read):
+    study = read(
+        tasks={"PID": ["P1", "P1", "P2", "P3"], "TaskId": ["C1", "C2", f"C{ZWSP}3", "C4"]},
+        messages={"TaskId": [f"C1{ZWSP}"] * 4 + ["C2"] * 4 + ["C3"] * 4 + [f" C4{BOM}"] * 4},
+        participants={"PID": [f"P1{NBSP}", "P2", "P3"]},
+    )
+    assert study.messages["conversation"].value_counts().tolist() == [4] * 4
+    assert study.participants["participant"].tolist() == ["P1", "P2", "P3"]
+    notices = {(diagnostic.sheet, diagnostic.column): diagnostic.rows for diagnostic in study.diagnostics}
+    assert notices == {("Messages", "TaskId"): (*range(2, 6), *range(10, 18)), ("Participants", "PID"): (2,)}
+    assert {diagnostic.kind for diagnostic in study.diagnostics} == {"normalised-name"}
+
+
+def test_predictions_are_matched_alike(tmp_path):
+    path = tmp_path / "model-prompt-iter1.csv"
+    path.write_text(f"TaskId,IS_EMPATHY,ground-truth\nC1{ZWSP},4,4\n{NBSP}{DECOMPOSED},2,3\n", encoding="utf-8")
+    assert read_predictions(path).frame["conversation"].tolist() == ["C1", COMPOSED]
+
+
+def test_parts_hold_names_as_they_were_read(read, tmp_path):
+    study = read(tasks={"PID": ["P1", f"P1{ZWSP}", "P2", "P3"]})
+    write_partitions(study, tmp_path / "parts", 3, form="csv")
+    people = [
+        set(read_workbook(part, part=True).conversations["participant"])
+        for part in partition_folders(tmp_path / "parts")
+    ]
+    assert people == [{"P1"}, {"P2"}, {"P3"}]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("PID", "participants"), ("Model", "conditions"), ("PreTaskChoice", "topics")]
+)
+def test_names_that_differ_in_case_stay_apart_with_a_warning_that_shows_both(read, column, kind):
+    study = read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]})
+    assert set(study.conversations[COLUMNS[column]]) == {"Plan B", "plan b"}
+    [warning] = study.diagnostics
+    assert (warning.severity, warning.kind, warning.column) == (WARNING, f"similar-{kind}", column)
+    assert "'Plan B' (3 rows), 'plan b' (1 row)" in str(warning)
+    assert warning.rows == (2, 3, 4, 5)
+    with pytest.raises(WorkbookError, match="plan b"):
+        read(tasks={column: ["Plan B", "plan b", "Plan B", "Plan B"]}, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named"),
+    [
+        ("gpt-4", f"g{CYRILLIC_ER}t-4", "U+0440 CYRILLIC SMALL LETTER ER"),
+        ("Alpha", f"{CYRILLIC_A}lpha", "U+0410 CYRILLIC CAPITAL LETTER A"),
+        ("OPT", "\u039fPT", "U+039F GREEK CAPITAL LETTER OMICRON"),
+        ("GPT", "\uff27\uff30\uff34", "U+FF27 FULLWIDTH LATIN CAPITAL LETTER G"),
+        ("P12", "P\uff112", "U+FF11 FULLWIDTH DIGIT ONE"),
+        ("P1", "P\u00b9", "U+00B9 SUPERSCRIPT ONE"),
+    ],
+)
+def test_look_alike_characters_are_named(read, first, second, named):
+    study = read(tasks={"Model": [first, second] * 2})
+    assert set(study.conditions) == {first, second}
+    [warning] = study.diagnostics
+    assert warning.kind == "similar-conditions"
+    assert f"{second!r} (2 rows, with {named}" in str(warning)
+    assert f"{first!r} (2 rows)" in str(warning)
+
+
+@pytest.mark.parametrize(
+    "names", [["\u0412\u0415\u0420\u0410", "\u0432\u0435\u0440\u0430"], ["\u039d\u039f", "\u03bd\u03bf"]]
+)
+def test_case_is_seen_in_every_script(names):
+    assert group_spellings(names) == [names]
+
+
+@pytest.mark.parametrize("names", [["P1", "P11"], ["a", "\u00e9", "e"], ["model a", "model-a"], ["1", "10", "100"]])
+def test_other_names_are_not_alike(names):
+    assert group_spellings(names) == []
+
+
+def test_more_groups_than_can_be_read_are_one_warning(read):
+    pids = [f"{letter}{number}" for number in range(24) for letter in "pP"]
+    study = read(tasks={"PID": pids}, conversations=48)
+    [warning] = of_kind(study, "similar-participants")
+    assert warning.count == 48
+    assert "and 21 further groups of names" in str(warning)
+
+
+def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(read):
+    study = read(messages={"TaskId": ["\u04211"] * 4 + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4})
+    assert len(study.messages) == 16
+    [warning] = study.diagnostics
+    assert (warning.severity, warning.kind, warning.count) == (WARNING, "respelt-id", 4)

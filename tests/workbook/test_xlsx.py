@@ -1,0 +1,321 @@
+"""Cells in, cells out: what is written is read back equal, and what can't be is refused."""
+
+import datetime as dt
+import re
+import zipfile
+
+import openpyxl
+import pytest
+import xlsxwriter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from xlsxwriter.exceptions import FileCreateError
+
+from sense7.errors import UserError
+from sense7.workbook import Sheet, read_sheets, write_sheets
+
+TEXTS = [
+    "=1+1", "+1", "-1", "@a", "{=1}", "'quoted", "http://example.org", "mailto:a@example.org",
+    "NA", "N/A", "None", "nan", "null", "True", "1", "001", "1e5",
+    "a\x00b", "\x01\x02\x08\x0b\x0c\x1f", "a\r\nb", "a\rb", "a\nb", "\t", "\ta\t", " ", "  a  ", "\n",
+    "\u200b", "\xa0", "\u2028",
+    "_x000D_", "_x005F_x000D_", "_x000D_x000D_x0041_", "_xD800_", "_x000d_", "_x00", "\x00_x0000_x0000_\x01",
+    "<r>x</r>", "<r><t>x</t></r>", "<b>&amp;</b>", "]]>", '"',
+    "😀👩‍👩‍👧", "مرحبا \u202eabc", "é", "e\u0301", "\x7f\x85\x9f", "\ufffd", "\U0001ffff",
+    "a" * 32_767, "😀" * 16_383,
+]  # fmt: skip
+NUMBERS = [0.0, -0.0, 0.1, 0.1 + 0.2, 1 / 3, 1e300, 1e-300, 5e-324, 1.7976931348623157e308, 2.0**53, -7.0]
+TIMES = [
+    dt.date(1900, 1, 1), dt.date(1900, 2, 28), dt.date(1900, 3, 1), dt.date(2025, 9, 19), dt.date(9999, 12, 31),
+    dt.datetime(2025, 9, 19, 12, 30, 15), dt.datetime(2025, 9, 19, 23, 59, 59, 999_000), dt.time(0, 0),
+    dt.time(12, 30, 1),
+    dt.timedelta(0), dt.timedelta(hours=30), dt.timedelta(seconds=1.5),
+]  # fmt: skip
+
+
+def column_of(*cells):
+    return [Sheet("Notes", ["cell"], [[cell] for cell in cells])]
+
+
+def cell_after(cell, path):
+    write_sheets([Sheet("Notes", ["cell", "end"], [[cell, "."]])], path)
+    return read_sheets(path)["Notes"].rows[0][0]
+
+
+def by_openpyxl(path, cells, title="S"):
+    book = openpyxl.Workbook()
+    book.active.title = title
+    for place, value in cells.items():
+        book.active[place] = value
+    book.save(path)
+    return path
+
+
+def test_one_sheet_can_be_read_alone(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets([Sheet("A", ["a"], [["1"]]), Sheet("B", ["b"], [["2"]])], path)
+    assert read_sheets(path, only="B") == {"B": read_sheets(path)["B"]}
+    assert read_sheets(path, only="C") == {}
+
+
+# Round trip
+
+
+@pytest.mark.parametrize("cell", [*TEXTS, *NUMBERS, True, False, None, *TIMES], ids=lambda cell: ascii(cell)[:30])
+def test_a_cell_comes_back_as_it_was(cell, tmp_path):
+    back = cell_after(cell, tmp_path / "a.xlsx")
+    assert (type(back), repr(back)) == (type(cell), repr(cell))
+
+
+@pytest.mark.parametrize(
+    ("cell", "back"),
+    [(3, 3.0), (2**53, 2.0**53), (float("nan"), None), ("", None), (dt.datetime(2025, 9, 19), dt.date(2025, 9, 19))],
+)
+def test_cells_that_come_back_as_what_the_format_makes_of_them(cell, back, tmp_path):
+    got = cell_after(cell, tmp_path / "a.xlsx")
+    assert (type(got), got) == (type(back), back)
+
+
+texts = st.text(max_size=20) | st.lists(
+    st.sampled_from(["_", "x", "005F", "000D", "\r", "\x00", "<r>", "</r>", "=", "&", " ", "_x0041_"]), max_size=8
+).map("".join)
+moments = st.datetimes(min_value=dt.datetime(1900, 1, 1), max_value=dt.datetime(9999, 12, 31)).map(
+    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000, fold=0)
+)
+cells = (
+    st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+    | moments
+    | st.dates(min_value=dt.date(1900, 1, 1))
+    | st.timedeltas(min_value=dt.timedelta(0), max_value=dt.timedelta(days=1000)).map(
+        lambda span: span - dt.timedelta(microseconds=span.microseconds % 1000)
+    )
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.tuples(cells, cells), max_size=6), header=st.tuples(texts, texts))
+def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets([Sheet("S", list(header), [list(row) for row in rows])], path)
+    once = read_sheets(path)
+    write_sheets(once, path)
+    assert read_sheets(path) == once
+    for written, read in zip(rows, once["S"].rows, strict=False):
+        for cell, back in zip(written, read, strict=False):
+            midnight = isinstance(cell, dt.datetime) and cell.time() == dt.time(0)
+            assert repr(back) == repr(cell.date() if midnight else cell or (None if cell == "" else cell))
+
+
+@pytest.mark.parametrize("name", ["ieval", "lend_an_ear", "reference"])
+def test_real_workbooks_make_the_round_trip(workbooks, name, tmp_path):
+    once = read_sheets(workbooks[name])
+    write_sheets(once, tmp_path / "a.xlsx")
+    assert read_sheets(tmp_path / "a.xlsx") == once
+
+
+def test_sheets_keep_their_order_and_hidden_ones_stay_hidden(tmp_path):
+    sheets = [Sheet("b", ["x"], [], visible=False), Sheet("a", [], []), Sheet("C 😀", ["y"], [[1.0]])]
+    write_sheets(sheets, tmp_path / "a.xlsx")
+    back = read_sheets(tmp_path / "a.xlsx")
+    assert list(back) == ["b", "a", "C 😀"]
+    assert list(back.values()) == sheets
+
+
+def test_the_bytes_depend_on_the_content_only(tmp_path):
+    for name in ("a.xlsx", "b.xlsx"):
+        write_sheets(column_of("x", 1.5, True, dt.date(2025, 1, 1)), tmp_path / name)
+    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
+
+
+def test_other_programs_read_what_is_written(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets(column_of("=1+1", 0.1 + 0.2, True, "😀", dt.date(2025, 1, 1)), path)
+    column = [cell for (cell,) in openpyxl.load_workbook(path)["Notes"].iter_rows(min_row=2)]
+    assert [cell.value for cell in column] == ["=1+1", 0.1 + 0.2, True, "😀", dt.datetime(2025, 1, 1)]
+    assert column[0].data_type == "s"
+
+
+# What can't be held
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("a" * 32_768, "32,768 characters"),
+        ("😀" * 16_384, "32,768 characters"),
+        ("a\ud800", "lone surrogate"),
+        ("\uffff", "U\\+FFFF"),
+        (float("inf"), "infinite"),
+        (2**53 + 1, "more digits"),
+        (10**400, "more digits"),
+        (b"x", "type bytes"),
+        ([1], "type list"),
+        (dt.datetime(2025, 1, 1, tzinfo=dt.UTC), "time zone"),
+        (dt.datetime(2025, 1, 1, 0, 0, 0, 1), "finer than a millisecond"),
+        (dt.time(1, 2, 3, 4), "finer than a millisecond"),
+        (dt.date(1899, 12, 31), "before 1900"),
+        (dt.timedelta(seconds=-1), "negative"),
+    ],
+)
+def test_a_cell_that_cannot_be_held_is_refused_and_nothing_is_written(cell, words, tmp_path):
+    with pytest.raises(UserError, match=rf"sheet Notes, cell A3: .*{words}.*Nothing was written"):
+        write_sheets(column_of("fine", cell), tmp_path / "a.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([""], "1 to 31"),
+        (["a" * 32], "1 to 31"),
+        (["a/b"], "none of"),
+        (["'a"], "none of"),
+        (["a\nb"], "none of"),
+        (["a", "A"], "but for case"),
+        ([], "at least one sheet"),
+    ],
+)
+def test_names_that_sheets_cannot_have_are_refused(names, words, tmp_path):
+    with pytest.raises(UserError, match=words):
+        write_sheets([Sheet(name, [], []) for name in names], tmp_path / "a.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets(column_of("old"), path)
+    with pytest.raises(UserError):
+        write_sheets(column_of("\ud800"), path)
+    assert read_sheets(path)["Notes"].rows == [["old"]]
+
+
+def test_a_failure_of_the_writing_library_is_one_clear_message(tmp_path, monkeypatch):
+    def set_properties(book, properties):
+        raise FileCreateError("no room")
+
+    monkeypatch.setattr(xlsxwriter.Workbook, "set_properties", set_properties)
+    path = tmp_path / "a.xlsx"
+    with pytest.raises(UserError, match=rf"^{re.escape(str(path))}: can't be written \(no room\)"):
+        write_sheets(column_of("x"), path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Reading what other programs write
+
+
+def test_formulas_give_their_cached_values_and_errors_are_blank_and_located(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("S")
+        page.write_row(0, 0, ["a", "b", "c"])
+        page.write_formula(1, 0, "=1+1", None, 2)
+        page.write_formula(1, 1, '="a"', None, "a")
+        page.write_formula(1, 2, "=NA()", None, "#N/A")
+    sheet = read_sheets(tmp_path / "a.xlsx")["S"]
+    assert sheet.rows == [[2.0, "a", None]]
+    assert sheet.errors == [(2, 2)]
+
+
+def test_formatting_far_below_and_beside_the_data_is_no_data(tmp_path):
+    book = openpyxl.Workbook()
+    page = book.active
+    page.append(["a"])
+    page.append([1])
+    page["A100000"].number_format = page["XFD9"].number_format = "0.00"
+    page.row_dimensions[1_048_576].height = 12
+    book.save(tmp_path / "a.xlsx")
+    (sheet,) = read_sheets(tmp_path / "a.xlsx").values()
+    assert (sheet.header, sheet.rows) == (["a"], [[1.0]])
+
+
+def test_blank_rows_between_are_kept_so_that_rows_have_their_numbers(tmp_path):
+    (sheet,) = read_sheets(by_openpyxl(tmp_path / "a.xlsx", {"B2": "x", "A5": "y"})).values()
+    assert (sheet.header, sheet.rows) == (["", ""], [[None, "x"], [None, None], [None, None], ["y", None]])
+
+
+def test_errors_beside_and_below_the_data_are_located_and_are_no_data(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("S")
+        page.write_column(0, 0, ["a", 1])
+        page.write_formula(1, 2, "=NA()", None, "#N/A")
+        page.write_formula(4, 0, "=NA()", None, "#N/A")
+    sheet = read_sheets(tmp_path / "a.xlsx")["S"]
+    assert (sheet.header, sheet.rows, sheet.errors) == (["a"], [[1.0]], [(2, 2), (0, 5)])
+
+
+def replaced(path, part, old, new):
+    """The same package with some text of one part replaced."""
+    with zipfile.ZipFile(path) as source:
+        parts = {name: source.read(name) for name in source.namelist()}
+    assert old in parts[part]
+    parts[part] = parts[part].replace(old, new)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, content in parts.items():
+            target.writestr(name, content)
+    return path
+
+
+def test_two_sheets_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets([Sheet("Tasks", ["a"], []), Sheet("Notes", ["a"], [])], path)
+    replaced(path, "xl/workbook.xml", b'"Notes"', b'"TASKS"')
+    with pytest.raises(UserError, match="several sheets are called Tasks"):
+        read_sheets(path)
+
+
+def test_a_text_of_100_000_characters_is_read(tmp_path):
+    path = tmp_path / "a.xlsx"
+    write_sheets(column_of("here"), path)
+    replaced(path, "xl/worksheets/sheet1.xml", b"here", b"long" * 25_000)
+    assert read_sheets(path)["Notes"].rows == [["long" * 25_000]]
+
+
+def test_chart_sheets_are_passed_over(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        book.add_worksheet("S").write_row(0, 0, ["a"])
+        book.add_chartsheet("Chart").set_chart(chart := book.add_chart({"type": "line"}))
+        chart.add_series({"values": "=S!$A$1:$A$2"})
+    assert list(read_sheets(tmp_path / "a.xlsx")) == ["S"]
+
+
+def test_merged_ranges_are_counted(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as book:
+        page = book.add_worksheet("S")
+        page.write_row(0, 0, ["a", "b"])
+        page.merge_range("A2:A3", "x")
+    assert read_sheets(tmp_path / "a.xlsx")["S"].merged == 1
+
+
+class PanicException(BaseException):
+    """Stands in for the one of the Rust library, which can't be imported."""
+
+
+@pytest.mark.parametrize("error", [PanicException("index out of range"), ValueError("no such sheet")])
+def test_failures_inside_the_reading_library_are_one_message(error, tmp_path, monkeypatch):
+    import python_calamine
+
+    class Book:
+        @staticmethod
+        def from_path(path):
+            raise error
+
+    path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", Book)
+    with pytest.raises(UserError, match=f"can be read \\({error}"):
+        read_sheets(path)
+
+
+def test_an_interruption_is_no_bad_file(tmp_path, monkeypatch):
+    import python_calamine
+
+    class Book:
+        @staticmethod
+        def from_path(path):
+            raise KeyboardInterrupt
+
+    path = by_openpyxl(tmp_path / "a.xlsx", {"A1": "a"})
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", Book)
+    with pytest.raises(KeyboardInterrupt):
+        read_sheets(path)
