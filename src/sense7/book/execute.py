@@ -387,16 +387,12 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             names += needed[name].needs
     refuse_edited([notebook.path for notebook in needed.values()])
     jobs = plan(list(needed.values()), given)
-    own, label = {"results": results.name}, ""
-    if given.keys() & {"data", "prompted_condition"} or "data" in chosen.schemas:
-        data = given.get("data", chosen.defaults.get("data", "synthetic"))
-        if given.keys() & {"data", "prompted_condition"}:
-            study = load(data, prompted_condition=given.get("prompted_condition"))
-            named = data == "synthetic" or data in sources.SOURCES
-            own["data"] = data if named else str(sources.resolve(data)[0].resolve())
-            label = study.provenance.label
-        else:
-            label = sources.resolve(data)[1].label
+    own, data = {"results": results.name}, given.get("data", chosen.defaults.get("data", "synthetic"))
+    study = None
+    if given.keys() & {"data", "prompted_condition"}:
+        study = load(data, prompted_condition=given.get("prompted_condition"))
+        named = data == "synthetic" or data in sources.SOURCES
+        own["data"] = data if named else str(sources.resolve(data)[0].resolve())
     if predictions := given.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
@@ -426,4 +422,5 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    return Rerun(chosen.name, label if "data" in chosen.schemas else "", out, results)
+    provenance = study.provenance if study else sources.resolve(data)[1] if "data" in chosen.schemas else None
+    return Rerun(chosen.name, provenance.label if provenance and "data" in chosen.schemas else "", out, results)
