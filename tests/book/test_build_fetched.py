@@ -62,11 +62,11 @@ def test_a_notebook_that_looks_at_fetched_data_is_executed_anew_with_them(checko
     checkout.book()
     checkout.notebook("01-a", recording_code("01-a", "seed_of_a"), sources=[theirs])
     workbook = str(checkout.root / "mine.xlsx")
-    assert build_edition(workbook).executed == 1
+    assert build_edition(workbook).executed == ["01-a"]
     assert not build_edition(workbook).changed
     chats = part_files(theirs)["chats.txt"]
     chats.write_bytes(b"changed")
     with pytest.raises(UserError, match=r"chats\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"):
         build_edition(workbook)
     chats.unlink()
-    assert build_edition(workbook).executed == 1, "as if it had never been fetched"
+    assert build_edition(workbook).executed == ["01-a"], "as if it had never been fetched"

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import struct
-import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -76,21 +75,6 @@ def test_an_unchanged_list_is_left_alone_and_an_edition_that_is_gone_leaves_it(t
     list_editions(tmp_path)
     assert [entry["name"] for entry in listed(tmp_path)] == ["b"]
     assert [found.name for found in tmp_path.glob(".*.part")] == []
-
-
-def test_whoever_lists_at_once_the_list_is_whole(tmp_path):
-    names = [f"edition {number}" for number in range(6)]
-
-    def add(name):
-        make_edition(tmp_path, name)
-        list_editions(tmp_path)
-
-    threads = [threading.Thread(target=add, args=[name]) for name in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [entry["name"] for entry in listed(tmp_path)] == names
 
 
 # A web site

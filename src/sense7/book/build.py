@@ -137,10 +137,12 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
     """The study, its truth if it is synthetic, and its judges, None without any; what is unfit is refused."""
     from sense7.book.ledger import read_truth
+    from sense7.claims import load_claims
     from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
     from sense7.loading import load
 
     _ = inputs.jobs  # with unfit parameters nothing is read
+    load_claims(inputs.project.sources / "data" / "claims.yml")
     study = load(
         inputs.data,
         prompted_condition=inputs.parameters.get("prompted_condition"),

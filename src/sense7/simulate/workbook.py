@@ -146,7 +146,7 @@ class Simulation:
 
     ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``built`` has the ids
     of participants, conversations and messages; ``judge`` is what was planted in the simulated judge, if one was asked
-    for, and ``judged`` its scores (:func:`sense7.judge.scoring.simulated.write_simulated` writes them).
+    for, and ``judged`` its scores (:func:`sense7.judge.judges.write_simulated` writes them).
     """
 
     sheets: dict[str, Sheet]
