@@ -29,6 +29,16 @@ def refused(function, *args, **kwargs):
 # A bootstrap of others
 
 
+def test_a_bootstrap_of_other_participants_is_refused(study):
+    people = study.conversations["participant"].unique()
+    few = study.subset(participants=people[:20])
+    said = refused(s7.ratings.mean_levels, few, bootstrap_of(study))
+    assert f"The bootstrap resamples {len(people)} participants; synthetic (subset) has 20" in said
+    assert "s7.ParticipantBootstrap(study.conversations['participant'])" in said
+    said = refused(s7.ratings.mean_levels, study, bootstrap_of(few))
+    assert f"The bootstrap resamples 20 participants; synthetic has {len(people)}" in said
+
+
 def test_a_subset_with_its_own_bootstrap_has_its_own_interval(study):
     few = study.subset(participants=study.conversations["participant"].unique()[:20])
     row = s7.ratings.applicability(few, bootstrap_of(few)).loc["Relational"]
@@ -71,6 +81,7 @@ FRAME = pd.DataFrame({"a": [1.0]})
         (s7.cronbach_alpha, (5,), "cronbach_alpha wants a DataFrame or an array as ratings; got an int (5)."),
         (s7.tables.estimates, ({}, "x"), "estimates wants a table of estimates as table; got a dict."),
         (s7.tables.estimates, (FRAME, "x"), "estimates wants a table of estimates as table; it lacks the columns"),
+        (s7.ratings.mean_levels, ("synthetic", None), "mean_levels wants a Study as study; got a str ('synthetic')."),
     ],
 )
 def test_the_message_says_what_is_wanted_and_what_was_given(function, args, said):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
+from sense7.arguments import check_arguments
 from sense7.estimators.alpha import joined, lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
@@ -252,3 +253,6 @@ def parts_and_shares(
         estimate_table(tables[0], "dimension", {TOTAL: f"{recorded_as}_r2"} if recorded_as else None),
         estimate_table(tables[1], "dimension", keys),
     )
+
+
+check_arguments(globals())

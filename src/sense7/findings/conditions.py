@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.estimators.alpha import correlations_from_covariances, covariances_from_sums, moments_by_participant, usable
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
@@ -740,3 +741,6 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         ],
         bootstrap,
     )
+
+
+check_arguments(globals())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
@@ -328,3 +329,6 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
         order = participants + generator.random((piece.stop - piece.start, len(y)))
         as_large += int((rounded(between(y[np.argsort(order, axis=1)])) >= rounded(observed)).sum())
     return estimate_row((1 + as_large) / (1 + draws), n=len(frame), unit="p value", method=method)
+
+
+check_arguments(globals())

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
@@ -606,3 +607,6 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
+
+
+check_arguments(globals())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.order import in_order_of_appearance, rounded
@@ -568,3 +569,6 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     key, unit = "response_surface_interaction", "level per half scale"
     number = Number("mean rating by wish", steeper, unit, how, frame, key, undefined)
     return tabulate("part of the surface", [number], bootstrap)
+
+
+check_arguments(globals())

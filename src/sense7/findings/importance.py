@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.order import rounded
@@ -283,3 +284,6 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
     """
     error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
     return 0.5 * 10.0**-decimals + _NORMAL * error
+
+
+check_arguments(globals())

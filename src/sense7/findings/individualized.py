@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.least_squares import least_squares, within
@@ -838,3 +839,6 @@ def characteristics_design(
         if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
             kept.append(column)
     return design[:, kept], means[answers.index]
+
+
+check_arguments(globals())

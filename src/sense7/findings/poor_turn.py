@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.effect_size import group_moments, pooled_difference, standardized
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
@@ -471,3 +472,6 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         else:
             rows[words] = spearman_row(pair[:, 0], pair[:, 1], people, bootstrap, method)
     return estimate_table(rows, "experience", EXPERIENCE | {inside: "empathy_satisfaction_within"})
+
+
+check_arguments(globals())

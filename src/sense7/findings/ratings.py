@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
 from sense7.findings.ground_truth import label_counts, labels
@@ -279,3 +280,6 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
         counts[name] = [*label_counts(turns[name]), *((states == state).sum() for state in _NO_LEVEL)]
     table = pd.DataFrame.from_dict(counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]).rename_axis("rating")
     return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)
+
+
+check_arguments(globals())

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from sense7.arguments import check_arguments
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d, group_moments
@@ -623,3 +624,6 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
         smallest = np.nan if reason else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
         rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason)
     return estimate_table(rows, "statistic", {name: keys.get(name, "") for name in rows})
+
+
+check_arguments(globals())

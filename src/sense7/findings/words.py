@@ -11,6 +11,7 @@ import unicodedata
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
@@ -498,3 +499,6 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     }
     keys = "echo_share", "echo_with_overall_rating_equal_length", "warmer_than_fitting_with_overall_rating"
     return estimate_table(rows, "proxy", dict(zip(rows, keys, strict=True)))
+
+
+check_arguments(globals())
