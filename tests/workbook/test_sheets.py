@@ -804,7 +804,7 @@ def test_where_it_came_from_is_the_same_either_way():
 @pytest.mark.parametrize("options", [[], ["--json"], ["--strict"], ["--prompted", "nobody"]])
 def test_check_imports_nothing_that_only_statistics_and_drawings_need(options):
     code = (
-        "import atexit, sys; from sense7.start import main; "
+        "import atexit, sys; from sense7.cli import main; "
         f"atexit.register(lambda: print(sorted({NOT_FOR_CHECK} & set(sys.modules)), file=sys.stderr)); main()"
     )
     command = [sys.executable, "-c", code, "check", "synthetic", *options]
