@@ -44,10 +44,10 @@ class Work:
 
 
 @pytest.fixture(scope="module")
-def simulation(tmp_path_factory, forks):
+def simulation(tmp_path_factory):
     folder = tmp_path_factory.mktemp("simulate") / "folder"
     folder.mkdir()
-    command, out = interrupting.Command(folder, forks, ROUGHLY), folder / "study.xlsx"
+    command, out = interrupting.Command(folder, ROUGHLY), folder / "study.xlsx"
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
     arguments = ("simulate", "--out", out, "--seed", 2, *SMALL)
     judged = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in (1, 2))
@@ -69,14 +69,14 @@ def slowly(body):
 
 
 @pytest.fixture(scope="module")
-def fetched(tmp_path_factory, forks):
+def fetched(tmp_path_factory):
     base = tmp_path_factory.mktemp("fetch")
     folder = base / "cache"
     folder.mkdir()
     old, new = workbook(base / "old.xlsx", "old"), workbook(base / "new.xlsx", "new", ("Tasks", "Messages", "More"))
     server = Server()
     server.http.paused = server.stop
-    command = interrupting.Command(folder, forks, SENSE7_CACHE=str(folder))
+    command = interrupting.Command(folder, SENSE7_CACHE=str(folder))
     arguments = ("fetch", "official", "--mirror", server.address(), "--again")
     try:
         server.answers["/official.xlsx"] = old
