@@ -11,9 +11,6 @@ from sense7.study import Study
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import ParsedWorkbook, ReadingOptions, parse_workbook, read_workbook
 
-_read_ahead: dict[tuple[str, str], Study] = {}
-"""What was read before it was asked for: digest of the workbook with its reading options, and name -> study."""
-
 
 def load(
     data: str | Path,
@@ -59,19 +56,14 @@ def load(
         raise wrong_kind("load", "a text or a path", "data", data)
     path, provenance = resolve(data)
     options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing)
-    study = None
-    if not strict and not prompted_condition:
-        # Taken, not shared: a caller that changes its frames leaves the next one as it was read.
-        study = _read_ahead.pop((options.digest(provenance.sha256), provenance.name), None)
-    if study is None:
-        study = read_workbook(
-            path,
-            strict=strict,
-            prompted_condition=prompted_condition or None,
-            name=provenance.name,
-            part=not rated,
-            options=options,
-        )
+    study = read_workbook(
+        path,
+        strict=strict,
+        prompted_condition=prompted_condition or None,
+        name=provenance.name,
+        part=not rated,
+        options=options,
+    )
     return _with_provenance(study, provenance)
 
 
@@ -96,16 +88,6 @@ def _with_provenance(read: Study | ParsedWorkbook, provenance: Provenance) -> St
 def reading_options(path: Path, **given) -> ReadingOptions:
     """Options that a user gave for a workbook, or else those that lie beside it."""
     return ReadingOptions.of(**given) or ReadingOptions.beside(path)
-
-
-def read_ahead(data: str | Path) -> None:
-    """Read a data set for the next :func:`load` of its bytes, here or in a fork, and drop the one before."""
-    _read_ahead.clear()
-    path, provenance = resolve(data)
-    options = ReadingOptions.beside(path)
-    _read_ahead[options.digest(provenance.sha256), provenance.name] = read_workbook(
-        path, name=provenance.name, options=options
-    )
 
 
 def synthetic_marks(study: Study | ParsedWorkbook) -> dict | None:

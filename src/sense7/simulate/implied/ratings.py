@@ -123,10 +123,6 @@ def _structure(tables: Tables) -> dict[str, float]:
     return values
 
 
-def _complete(ratings: np.ndarray) -> np.ndarray:
-    return ratings[(ratings > 0).all(axis=1)]
-
-
 def one_factor(matrix: np.ndarray) -> np.ndarray:
     """Loadings of one factor by maximum likelihood, by going back and forth between uniquenesses and loadings."""
     if not np.isfinite(matrix).all() or np.linalg.eigvalsh(matrix)[0] < 1e-9:
