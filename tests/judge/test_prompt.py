@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.errors import UserError
-from sense7.judge.requests import DEFAULT_MODEL, LARGEST, REQUEST, SYSTEM_MESSAGE, Prompt
+from sense7.judge import DEFAULT_MODEL
+from sense7.judge.requests import LARGEST, REQUEST, SYSTEM_MESSAGE, Prompt
 from sense7.taxonomy import DIMENSIONS, LEVELS
 
 

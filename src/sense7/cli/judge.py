@@ -19,6 +19,7 @@ import typer
 
 from sense7.cli.common import complain
 from sense7.errors import UserError
+from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Asking:
 
     OPTIONS = True
     data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
-    model: Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")] = "gpt-4o"
+    model: Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
     prompt: Annotated[Path | None, typer.Option(help="File of the prompt; our own if not given.")] = None
     shots: Annotated[str, typer.Option(help="Rated examples in the prompt: zero, adaptive or personal.")] = "zero"
     examples: Annotated[int, typer.Option(min=1, help="How many examples.")] = 5

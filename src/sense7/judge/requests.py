@@ -21,8 +21,6 @@ from sense7.taxonomy import DIMENSIONS
 
 __all__ = ["Prompt", "Questions", "Shots", "chat_json", "chats", "request_body"]
 
-DEFAULT_MODEL = "gpt-4o"
-
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
 
