@@ -135,14 +135,14 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
 
 
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
-    """The study, its truth if it is synthetic, and its judges, None without any; what is unfit is refused."""
+    """The claims, the study, its truth if it is synthetic, and its judges, None without any; refused if unfit."""
     from sense7.book.ledger import read_truth
     from sense7.claims import load_claims
     from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
     from sense7.loading import load
 
     _ = inputs.jobs  # with unfit parameters nothing is read
-    load_claims(inputs.project.sources / "data" / "claims.yml")
+    claims = load_claims(inputs.project.sources / "data" / "claims.yml")
     study = load(
         inputs.data,
         prompted_condition=inputs.parameters.get("prompted_condition"),
@@ -162,10 +162,10 @@ def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
         if not judges or not is_planted(truth, judges.simulated.get(first, ())):
             known = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
             truth = {key: value for key, value in truth.items() if key != "judge"} | {"planted": known}
-    return study, truth, judges
+    return claims, study, truth, judges
 
 
-def _make(inputs: Inputs, study, truth, judges, workers, scheduler, say, progress) -> Built:
+def _make(inputs: Inputs, claims, study, truth, judges, workers, scheduler, say, progress) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
@@ -188,7 +188,7 @@ def _make(inputs: Inputs, study, truth, judges, workers, scheduler, say, progres
         copy_files(inputs.predictions, edition / "predictions")
         with connect(scheduler, workers, shared=inputs.cache) as where:
             executed = where.run(inputs.jobs, edition, inputs.cache, say=say, progress=progress)
-        rows = write_ledger(root, edition, provenance, truth, inputs.jobs)
+        rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts = _facts(inputs, study, provenance)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
         write_json(edition / "edition.json", facts)

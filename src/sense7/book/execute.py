@@ -275,8 +275,8 @@ def executed_copy(job: Job, folder: Path, scratch: Path, failed: Path, kernels: 
             raise
         except Exception as error:
             # A forked kernel did not come up; or processes may have taken the same ports meanwhile: start again.
-            retry = fork or (isinstance(error, RuntimeError) and not isinstance(error, DeadKernelError))
-            if retry and attempt < STARTS and not kernels.stopped and not isinstance(error, DeadKernelError):
+            retry = (fork or isinstance(error, RuntimeError)) and not isinstance(error, DeadKernelError)
+            if retry and attempt < STARTS and not kernels.stopped:
                 if fork:
                     kernels.fall_back(error)
                 continue

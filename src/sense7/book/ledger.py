@@ -3,7 +3,7 @@
 import ast
 import functools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ import sense7
 from sense7.book.editions import edition_folder
 from sense7.book.manifest import require_whole
 from sense7.book.plan import BuildError, Job, released_only
-from sense7.claims import POWER_FILE, Row, load_claims, make_ledger
+from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
@@ -61,11 +61,12 @@ def read_truth(path: Path, study: Study) -> dict | None:
 def write_ledger(
     root: Path,
     edition: Path,
+    claims: Sequence[Claim],
     provenance: Provenance,
     truth: dict | None,
     jobs: Mapping[str, Job],
 ) -> list[Row]:
-    """Compare the claims of the checkout with an edition's recorded values; write the ledger."""
+    """Compare claims with an edition's recorded values; write the ledger."""
     try:
         values = read_values(edition / "results")
     except ValueError as error:
@@ -77,7 +78,7 @@ def write_ledger(
     implied = implied_truths(truth, simulated)
     counted = root / "data" / POWER_FILE
     rates = json.loads(counted.read_text(encoding="utf-8"))["claims"] if counted.exists() else {}
-    rows = make_ledger(load_claims(root / "data/claims.yml"), values, provenance, truth, rests_on, implied, rates)
+    rows = make_ledger(claims, values, provenance, truth, rests_on, implied, rates)
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
         truths = {key: asdict(truth) for key, truth in implied.items()}

@@ -32,6 +32,7 @@ from sense7.book.extensions.figure import find_picture
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.plan import data_beside, how_made, plan_jobs, versions
 from sense7.checkout import Project
+from sense7.claims import load_claims
 from sense7.errors import UserError
 from sense7.files import one_line, reason
 from sense7.judge.files import prediction_files
@@ -121,7 +122,7 @@ def verify_edition(
             copy_files(judged, again / "predictions")
             workers = workers or min(os.cpu_count() or 1, len(jobs))
             execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say, progress=progress)
-            write_ledger(root, again, provenance, truth, jobs)
+            write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
             counts, differences = _compare_editions(folder, again)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
