@@ -109,6 +109,18 @@ def key(project, **options):
     return plan.resolve_inputs(str(project.root / "mine.xlsx"), **options).key
 
 
+def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, monkeypatch):
+    """It is looked for beside the link, wherever the command is given."""
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (folder / "mine.xlsx").symlink_to(project.root / "mine.xlsx")
+    known = plan.resolve_inputs(str(folder / "mine.xlsx")).key
+    monkeypatch.chdir(folder)
+    assert plan.resolve_inputs("mine.xlsx").key == known
+    (folder / "mine_truth.json").write_text("{}")
+    assert plan.resolve_inputs("mine.xlsx").key != known
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_change_of_any_input_is_noticed(project, data):

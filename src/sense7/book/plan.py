@@ -109,7 +109,7 @@ class Inputs:
     def key(self) -> str:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root, place = self.project
-        beside = [path for path in self.path.resolve().parent.iterdir() if path.name.startswith(self.path.stem)]
+        beside = [path for path in self.path.parent.resolve().iterdir() if path.name.startswith(self.path.stem)]
         chosen = [self.chosen or place / f"predictions_{self.name}"]
         files = {
             Path(folder, name)
