@@ -37,13 +37,6 @@ Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
 ALL = dict.fromkeys(RATING_NAMES, 4)
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def sheets_of(minimal_sheets):
     """Sheets of so many conversations of two turns each, in which different things are said."""

@@ -51,13 +51,6 @@ KEY = "sk-loopback-0123456789abcdef"
 BRIEF = Prompt("brief", "Rate this: {chat}")
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def sheets_of(minimal_sheets):
     """Sheets of so many conversations in which different things are said."""

@@ -52,13 +52,6 @@ BOMB = packed(COMPLETION % (b"x" * 50 * LARGEST))
 NO_TEXT = Answered(body=b'{"choices": [{"message": {"content": [4]}}]}')
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def study_of(minimal_sheets):
     """A study of so many conversations in which different things are said."""

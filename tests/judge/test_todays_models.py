@@ -30,13 +30,6 @@ CERTIFICATE = Path(__file__).parent / "loopback.pem"
 BRIEF = Prompt("brief", "Rate this: {chat}")
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "SSL_CERT_FILE"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def sheets_of(minimal_sheets):
     """Sheets of so many conversations in which different things are said."""

@@ -29,13 +29,6 @@ Endpoint, Answered, GOOD = endpoint.Endpoint, endpoint.Answer, endpoint.GOOD
 WHOLE = "<S0>because</S0><S2>4</S2>"
 
 
-@pytest.fixture(autouse=True)
-def no_keys(monkeypatch):
-    """Nobody's key is sent to anybody, and no proxy is asked."""
-    for name in ("SENSE7_JUDGE_KEY", "OPENAI_API_KEY", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def run(minimal_sheets, tmp_path):
     """What ``sense7 judge run`` comes to: its exit code, its words, the rows of its file."""
