@@ -109,6 +109,11 @@ def key(project, **options):
     return plan.resolve_inputs(str(project.root / "mine.xlsx"), **options).key
 
 
+def test_an_edition_of_named_predictions_is_another_one_though_they_are_nowhere(project):
+    """Else a build that names a folder without any says that nothing changed, and not that the folder is wrong."""
+    assert key(project, predictions=project.root / "nowhere") != key(project)
+
+
 def test_what_lies_beside_a_link_to_a_workbook_is_noticed(project, tmp_path, monkeypatch):
     """It is looked for beside the link, wherever the command is given."""
     folder = tmp_path / "links"

@@ -1,7 +1,5 @@
 """Weighted kappa: against R, against scikit-free arithmetic, and where there is none."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +12,7 @@ from sense7.errors import UserError
 from sense7.estimators import rater_agreement as kappa_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import agreement
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -98,7 +97,7 @@ def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
     for name in DIMENSION_NAMES:
         frame[name] = np.clip(np.rint(overall + spread[name] * generator.normal(size=turns)), 1, 5)
         frame.loc[generator.random(turns) < holes, name] = np.nan
-    return SimpleNamespace(turns=frame, conversations=frame, rated_dimensions=list(DIMENSION_NAMES))
+    return Study("x", frame, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
 
 
 def kappa_of(turns, name, weights="linear"):

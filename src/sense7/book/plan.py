@@ -122,6 +122,7 @@ class Inputs:
             [
                 {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files) if path.is_file()},
                 [self.name, self.source, self.provenance.to_dict(), self.options.to_dict(), self.given],
+                self.chosen and str(self.chosen.resolve()),  # named, it has to hold files
                 [environment_of(root), sys.version, versions(), commit_of(root), configuration(root)["repository"]],
                 importlib.util.find_spec("inspect_ai") is not None,  # what shows a judge's logs
             ]
