@@ -155,3 +155,8 @@ def test_a_change_at_any_place_is_read_or_one_message(tmp_path, content, data):
     except UserError as error:
         message = str(error)
     assert "anna.json: " in message
+
+
+def test_what_can_not_be_read_is_not_called_damaged(tmp_path):
+    with pytest.raises(UserError, match=r"this is a folder\. Give the path of a file"):
+        read_download(tmp_path)

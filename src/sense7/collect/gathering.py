@@ -74,12 +74,10 @@ class Download:
 
 def read_download(path: Path) -> Download:
     """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
-    where = str(path)
+    where, content = str(path), read_whole(path, "download", "Move it out of the folder.")
     try:
-        content = parsed(read_whole(path, "download", "Move it out of the folder."), path)
+        content = parsed(content, path)
     except UserError as error:
-        if "larger than" in str(error):
-            raise
         what = str(error).removeprefix(f"{path}: ").partition(". ")[0]
         raise UserError(f"{path}: cut off or damaged ({what}). {_AGAIN}") from None
     is_download = isinstance(content, Mapping) and content.get("format") == "sense7 ratings"

@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from sense7.errors import UserError
 from sense7.exchange.records import json_lines
 from sense7.files import parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
+from sense7.terminal import did_you_mean
 from sense7.workbook.xlsx import LONGEST_TEXT
 
 __all__ = ["LANGUAGES", "StudyFile", "check_conversation", "is_code", "read_conversations", "read_study_file"]
@@ -63,8 +63,7 @@ def require(holds: object, where: str, message: str) -> None:
 
 def _require_known(key: object, known: Collection[str], where: str, what: str) -> None:
     if key not in known:
-        close = get_close_matches(str(key).casefold(), known, n=1)
-        hint = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
+        hint = did_you_mean(str(key), known, f"Known: {', '.join(known)}.")
         raise UserError(f"{where}: {what} {hint}")
 
 
