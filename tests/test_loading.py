@@ -1,4 +1,4 @@
-"""What `load` gives is what the file holds now, for each caller anew."""
+"""What `load` gives is what the file holds now, for each caller."""
 
 import shutil
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_where_it_came_from_is_looked_up_when_it_is_loaded(mine):
     assert load("synthetic").name == "synthetic" != load(mine).name
 
 
-def test_a_file_that_changed_meanwhile_is_read_anew(mine):
+def test_a_file_that_changed_meanwhile_is_read_again(mine):
     known = len(load(mine).conversations)
     sheets = read_sheets(mine)
     tasks = sheets["Tasks"]

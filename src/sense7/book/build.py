@@ -135,7 +135,7 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
 
 
 def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
-    """The claims, the study, its truth if it is synthetic, and its judges, None without any; refused if unfit."""
+    """The study, its truth if it is synthetic, its judges, None without any, and the claims; refused if unfit."""
     from sense7.book.ledger import read_truth
     from sense7.claims import load_claims
     from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
@@ -162,10 +162,10 @@ def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
         if not judges or not is_planted(truth, judges.simulated.get(first, ())):
             known = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
             truth = {key: value for key, value in truth.items() if key != "judge"} | {"planted": known}
-    return claims, study, truth, judges
+    return study, truth, judges, claims
 
 
-def _make(inputs: Inputs, claims, study, truth, judges, workers, scheduler, say, progress) -> Built:
+def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say, progress) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
