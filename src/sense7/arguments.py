@@ -19,11 +19,9 @@ __all__ = ["HINTS", "check_arguments", "described", "require_numbers", "wrong_ki
 HINTS = {
     "bootstrap": "Give s7.ParticipantBootstrap(study.conversations['participant']).",
     "data": "Give 'synthetic', the name of a data set that was fetched, or the path of a workbook.",
-    "judged": "Give s7.three_judges.ratings().",
     "path": "Give the path of a file.",
     "post_task": "Give s7.measures.post_task_ratings(study).",
     "ratings": "Give s7.measures.turn_ratings(study) or s7.measures.post_task_ratings(study).",
-    "resampling": "Give s7.three_judges.CorpusBootstrap(judged).",
     "study": "Give what s7.load(...) returns.",
     "table": "Give a table of estimates, as statistics return it.",
 }
