@@ -98,6 +98,7 @@ MISSING = [
     "sysmis",
     "?",
     "#NV",
+    "1.#QNAN",
 ]
 
 
@@ -422,7 +423,7 @@ NAMES = [
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL], ids=["quoted", "as needed"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+@pytest.mark.parametrize("delimiter", [";", "\t", ",", "|"])
 def test_the_separator_is_found_whatever_names_hold(delimiter, name, quoting, tmp_path):
     sheets = rows_of_a_study()
     sheets["Tasks"] = [[*row, name if number == 0 else "work"] for number, row in enumerate(sheets["Tasks"])]

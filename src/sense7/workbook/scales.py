@@ -249,6 +249,8 @@ class Question:
         """What a cell says, without what floating-point arithmetic left beside a number; None if it is blank."""
         if isinstance(cell, str):
             number, word = self.scale.split_number(cell)
+            if number is not None and (whole := normalise_word(cell)) in MISSING_WORDS:  # such as 1.#QNAN
+                return Answer(cell, count, None, whole)
             return Answer(cell, count, number and round(number, 9), word) if number is not None or word else None
         if isinstance(cell, Percent):
             return Answer(cell, count, round(100 * float(cell), 9), "%")
