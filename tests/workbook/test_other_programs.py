@@ -265,10 +265,17 @@ def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
     assert (warning.column, warning.count) == ("PID", 24)
 
 
-@pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11"])
+@pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"])
 def test_ids_in_scientific_notation_are_refused(text, tmp_path):
     with pytest.raises(UserError, match=r"column PID, .*digits of these ids are lost"):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
+
+
+@pytest.mark.parametrize("word", ["#N/A", "nan", "NULL", "(blank)"])
+def test_people_whose_ids_are_missing_are_not_one_person(word, tmp_path):
+    study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[word, word, *[f"P{n}" for n in range(10)]])))
+    assert study.conversations["participant"].nunique() == 14
+    assert kinds(study) == {"missing-participant"}
 
 
 def test_formulas_that_nobody_calculated_are_blank(tmp_path):
@@ -361,6 +368,20 @@ def test_names_repeated_where_files_were_joined_are_left_out(tmp_path):
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", joined))
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert [diagnostic.rows for diagnostic in study.diagnostics] == [(10,), (10,)]
+
+
+def test_rows_of_totals_are_left_out(tmp_path):
+    sheets = rows_of_a_study()
+    sheets["Tasks"].append(["Total", None, 24])
+    sheets["Messages"].append(["Mean", None, None, None, *[3.2] * len(RATINGS)])
+    sheets["People"] = [["PID", "Age"], *[[f"P{n}", 20 + n] for n in range(1, 13)], ["Average", 26.5]]
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    assert (len(study.conversations), len(study.participants), len(affective(study))) == (24, 12, 48)
+    assert {one.sheet: (one.kind, one.rows) for one in study.diagnostics} == {
+        "Tasks": ("totals", (26,)),
+        "Messages": ("totals", (98,)),
+        "People": ("totals", (14,)),
+    }
 
 
 @pytest.mark.parametrize("name", ["Tasks (2)", "Copy of Tasks", "Tasks - Kopie", "Sheet7", "tasks_backup"])

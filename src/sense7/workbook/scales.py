@@ -63,6 +63,9 @@ MISSING_WORDS = frozenset(_WORDS["missing"]) | {f".{letter}" for letter in "abcd
 DECLINING_WORDS = frozenset(_WORDS["declining"])
 """English words by which a person declines to answer; those of other languages are in languages.yml."""
 
+TOTALS, NO_ID = frozenset(_WORDS["totals"]), frozenset(_WORDS["no_id"])
+"""What begins a row of totals or means; what programs write where an id is missing."""
+
 KINDS = {
     "turn rating": ("quality", "agreement"),
     "post-task empathy": ("quality", "agreement"),
