@@ -478,3 +478,10 @@ def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(people=2, ids=ids)))
     (warning,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "rounded-id"]
     assert (warning.severity, warning.count) == ("warning", 4)
+
+
+def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path):
+    ends = ["Not at all", 2, 3, 4, "Very much"]
+    sheets = rows_of_a_study(rating=lambda number: ends[number % 5])
+    with pytest.raises(UserError, match=r"column Affective: 9 of 48 answers can't be read .*'Very much' \(9\)"):
+        s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
