@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
@@ -689,6 +688,3 @@ def _notes_on_unusable(replies: Sequence[Reply]) -> list[str]:
         number = f"{count_of(doubtful, 'row')} with a number {of}"
         notes.append(f"IS_EMPATHY: {number}; it counts under the policy authors alone")
     return notes
-
-
-check_arguments(globals())

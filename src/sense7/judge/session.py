@@ -21,7 +21,6 @@ from pathlib import Path
 import pandas as pd
 
 import sense7
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import Answer, describe_reply, now, run_frame, without_score
@@ -657,6 +656,3 @@ def carry_out(
                 write_log(plan, run, answers, frame, lacking=lacking)
         cut = journal.cut()
     return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
-
-
-check_arguments(globals())

@@ -7,7 +7,6 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, winning_rate, wins
 from sense7.estimators.bootstrap import ConversationBootstrap, resampled_p
@@ -1207,6 +1206,3 @@ def passed(found: Mapping[str, ByQuestion], kind: str) -> pd.DataFrame:
         for judge, name in JUDGES.items()
     }
     return estimate_table(rows, "model")
-
-
-check_arguments(globals())
