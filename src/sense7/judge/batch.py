@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
 from sense7.judge.answers import FILTERED, Answer, NoCompletion, Written, filter_refusal, read_completion, words_of
@@ -150,6 +149,3 @@ def _answer(record: dict, conversation: str, run: int) -> Answer:
         return Answer(conversation, run, **read_completion(body))
     except NoCompletion as error:
         return Answer(conversation, run, error=str(error))
-
-
-check_arguments(globals())

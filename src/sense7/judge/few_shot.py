@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.baselines import conversation_texts, tfidf, word_counts
@@ -174,6 +173,3 @@ def _text(said: list[str], levels: Sequence[int]) -> str:
         for number, (chat, level) in enumerate(zip(said, levels, strict=True), 1)
     ]
     return "\n\n".join([HEADING, *parts])
-
-
-check_arguments(globals())

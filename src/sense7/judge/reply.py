@@ -4,7 +4,6 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 
 __all__ = [
@@ -299,6 +298,3 @@ def _why_no_block(text: str, answer: str) -> str:
 def _quoted(text: str) -> str:
     text = " ".join(text.split())
     return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..")
-
-
-check_arguments(globals())

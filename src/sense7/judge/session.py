@@ -19,7 +19,6 @@ from pathlib import Path
 import pandas as pd
 
 import sense7
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import Answer, Written, describe_reply, now
@@ -485,6 +484,3 @@ def carry_out(
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame, lacking=lacking)
     return outcome
-
-
-check_arguments(globals())
