@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGE = "notebooks/15-robustness.html"
+PAGE = "notebooks/06-poor-turn.html"
 NAME = "poor_turn_d"
 CHOICE = "any dimension at most 2"
 HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
@@ -65,20 +65,24 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_two_figures_of_a_page_share_the_address(figure):
-    page = figure.page
-    figure.get_by_label(CHOICE, exact=True).check()
-    page.locator("#specification-alpha").get_by_label("without Relational", exact=True).check()
+def test_two_figures_of_a_page_share_the_address(reader):
+    page = reader.open("notebooks/12-disrupted.html")
+    chosen = [
+        page.locator(f"#specification-{name}").get_by_role("radio").nth(1)
+        for name in ("continuity_contrast", "expectation_loss")
+    ]
+    for radio in chosen:
+        radio.check()
     page.reload()
-    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    expect(page.locator("#specification-alpha").get_by_label("without Relational", exact=True)).to_be_checked()
+    for radio in chosen:
+        expect(radio).to_be_checked()
 
 
 def test_an_ordinary_anchor_leads_to_its_place_and_changes_nothing(figure):
     page = figure.page
     figure.get_by_label(CHOICE, exact=True).check()
-    page.evaluate("document.location.hash = '#how-it-was-done'")
-    expect(page.locator("#how-it-was-done")).to_be_in_viewport()
+    page.evaluate("document.location.hash = '#by-hand'")
+    expect(page.locator("#by-hand")).to_be_in_viewport()
     expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
 
 
@@ -90,8 +94,8 @@ def test_an_option_that_this_edition_does_not_have_changes_nothing(reader, figur
     assert page.evaluate("window.ran") is None
 
 
-def test_a_combination_that_was_not_computed_says_why(figure):
-    other = figure.page.locator("#specification-participants_share")
+def test_a_combination_that_was_not_computed_says_why(reader):
+    other = reader.open("notebooks/10-individualized.html").locator("#specification-participants_share")
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")

@@ -42,33 +42,6 @@ def by_definition(first, second, power):
 levels = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
 
 
-@settings(max_examples=100, deadline=None)
-@given(levels, st.sampled_from([("linear", 1), ("quadratic", 2)]))
-def test_kappa_is_one_minus_observed_by_expected_disagreement(pairs, which):
-    weights, power = which
-    first, second = zip(*pairs, strict=True)
-    table = np.zeros((5, 5))
-    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
-    kappa = kappa_module.weighted_kappa(table, weights)
-    if set(first) == set(second) and len(set(first)) == 1:
-        assert np.isnan(kappa)
-    else:
-        assert kappa == pytest.approx(by_definition(first, second, power), abs=1e-12)
-
-
-def test_full_agreement_is_one_and_chance_is_zero():
-    assert kappa_module.weighted_kappa(np.eye(5)) == 1
-    assert kappa_module.weighted_kappa(np.ones((5, 5))) == pytest.approx(0)
-
-
-def test_without_an_overall_rating_the_row_says_so(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    table = agreement.agreement_with_overall(study, bootstrap_of(study))
-    assert table["estimate"].isna().all()
-    assert table.loc["Affective", "reason"] == "the overall rating was never rated in this data set"
-    assert table.loc["Relational", "reason"] == "the overall rating and Relational was never rated in this data set"
-
-
 def test_constant_ratings_have_no_kappa(minimal_sheets):
     constant = [None, "good", None, "good"] * 4
     study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), constant)))
@@ -98,24 +71,6 @@ def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
         frame[name] = np.clip(np.rint(overall + spread[name] * generator.normal(size=turns)), 1, 5)
         frame.loc[generator.random(turns) < holes, name] = np.nan
     return Study("x", frame, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
-
-
-def kappa_of(turns, name, weights="linear"):
-    power = {"linear": 1, "quadratic": 2}[weights]
-    return by_definition(turns[name].tolist(), turns["overall"].tolist(), power)
-
-
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_a_difference_is_of_the_turns_that_rate_both(weights):
-    study = rated()
-    table = agreement.kappa_differences(study, bootstrap_of(study), weights)
-    for name in DIMENSION_NAMES[:-1]:
-        both = study.turns.dropna(subset=["overall", "Relational", name])
-        expected = kappa_of(both, "Relational", weights) - kappa_of(both, name, weights)
-        assert table.loc[name, "estimate"] == pytest.approx(expected, abs=1e-12)
-        assert table.loc[name, "n"] == len(both)
-    largest = table["estimate"][:-1].idxmax()
-    assert table.loc[agreement.NEAREST].drop("key").to_dict() == table.loc[largest].drop("key").to_dict()
 
 
 def differences_of(turns):
@@ -204,29 +159,6 @@ def test_by_the_values_that_occur_kappa_is_that_of_scikit_learn(pairs):
         assert np.isnan(kappa)
     else:
         assert kappa == pytest.approx(with_scikit_learn(first, second), abs=1e-12)
-
-
-@settings(max_examples=50, deadline=None)
-@given(levels)
-def test_of_five_levels_both_functions_give_the_same_kappa(pairs):
-    first, second = zip(*pairs, strict=True)
-    table = np.zeros((5, 5))
-    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
-    expected = kappa_module.weighted_kappa(table, "quadratic")
-    np.testing.assert_allclose(kappa_module.quadratic_kappa(first, second), expected, atol=1e-12)
-
-
-def test_the_two_ways_to_count_steps_by_hand():
-    """Nobody gave a 4, so that by the values that occur 3 and 5 are one step apart."""
-    first, second = [1, 2, 3, 5], [2, 2, 3, 5]
-    assert kappa_module.quadratic_kappa(first, second) == pytest.approx(1 - 0.25 / 3.75, abs=1e-15)
-    assert kappa_module.quadratic_kappa(first, second, steps="occurring") == pytest.approx(1 - 0.25 / 2, abs=1e-15)
-
-
-def test_where_every_level_occurs_and_nothing_between_both_ways_agree():
-    first, second = [1, 2, 3, 4, 5, 2], [2, 2, 3, 5, 4, 1]
-    by_values = kappa_module.quadratic_kappa(first, second, steps="occurring")
-    assert by_values == pytest.approx(float(kappa_module.quadratic_kappa(first, second)), abs=1e-15)
 
 
 @pytest.mark.parametrize("steps", kappa_module.STEPS)

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import sense7.findings
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.robustness import IN_STUDIES
@@ -300,6 +301,22 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
             assert model or not np.isfinite(row.get("low", np.nan)), name
             if np.isnan(row["estimate"]):
                 assert row["reason"], name
+
+
+OF_STUDIES = {name: one for name, one in FINDINGS.items() if {"study", "bootstrap"} <= set(one[1])}
+
+
+@pytest.mark.parametrize("name", OF_STUDIES)
+def test_a_bootstrap_of_other_participants_is_refused(name):
+    study, _ = known(1)
+    people = study.conversations["participant"].unique()
+    few, (function, asked) = study.subset(participants=people[:12]), OF_STUDIES[name]
+    for one, other in ((few, study), (study, few)):
+        given = arguments(one) | {"bootstrap": arguments(other)["bootstrap"]}
+        counts = f"{other.conversations['participant'].nunique()} participants; {one.name} has"
+        with pytest.raises(UserError, match=re.escape(f"The bootstrap resamples {counts}")) as caught:
+            function(**{parameter: given[parameter] for parameter in asked})
+        assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(caught.value)
 
 
 DEGENERATE = {

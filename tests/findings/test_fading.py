@@ -1,8 +1,5 @@
 """Fading: against models with an indicator of each conversation, and where there is none."""
 
-import functools
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,14 +9,7 @@ import sense7 as s7
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import conditions
 from sense7.findings.measures import turn_rating
-from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
+from sense7.workbook import parse_sheets
 
 
 def bootstrap_of(study, draws=100):
@@ -58,18 +48,6 @@ def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(study)
         assert found.loc[name, "n"] == used.sum()
 
 
-def test_conversations_that_end_early_do_not_make_a_slope(study):
-    """Low ratings in the short prompted conversations: all turns alike would say that the prompt gains with time."""
-    turns = study.turns.copy()
-    length = turns.groupby("conversation")["turn"].transform("max")
-    prompted = turns["condition"] == study.prompted_condition
-    level = pd.Series(3.0, turns.index).where(~prompted, 1 + length.rank(pct=True) * 4)
-    for name in DIMENSION_NAMES:
-        turns[name] = level.where(turns[name].notna())
-    table = conditions.prompt_fading(replace(study, turns=turns), bootstrap_of(study))
-    assert table["estimate"].tolist() == pytest.approx([0, 0], abs=1e-12)
-
-
 # What can't be computed
 
 
@@ -89,13 +67,6 @@ def test_reasons_say_what_is_missing(minimal_sheets):
         "it is not known which condition has the empathy prompt"
     }
     assert "no conversation has two rated turns to compare" in fading_reasons(minimal_sheets, turns=1)
-
-
-def test_without_conditions_all_conversations_are_one_line(minimal_sheets):
-    study = parse_sheets(minimal_sheets(tasks={"Model": None}))
-    levels = conditions.levels_by_turn(study, bootstrap_of(study, 100))
-    assert list(levels) == ["all conversations"]
-    assert levels["all conversations"]["n"].tolist() == [4, 4]
 
 
 def test_those_who_met_both_may_be_nobody(minimal_sheets):

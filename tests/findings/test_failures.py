@@ -87,30 +87,6 @@ def planted(loss, seed, generic=0.0, conversations=1500, length=9):
     return study_of(frame, turns)
 
 
-NEXT = "next turn, Relational minus the others"
-
-
-def test_what_goes_on_after_a_failure_of_relational_is_found():
-    study = planted(loss=0.5, seed=1)
-    row = disrupted.continuity_contrasts(study, bootstrap_of(study, 200)).loc[NEXT]
-    assert row["low"] > 0
-    assert row["low"] < 0.5 < row["high"] + 0.15
-
-
-def test_without_an_effect_of_failures_only_the_same_turn_shows_one():
-    study = planted(loss=0.0, seed=2)
-    table = disrupted.continuity_contrasts(study, bootstrap_of(study, 200))
-    assert table.loc["same turn, Relational minus the others", "low"] > 0
-    assert table.loc[NEXT, "low"] < 0 < table.loc[NEXT, "high"]
-
-
-def test_low_turns_that_go_on_whatever_failed_are_no_failure_of_continuity():
-    study = planted(loss=0.0, seed=3, generic=0.5)
-    table = disrupted.continuity_contrasts(study, bootstrap_of(study, 200))
-    assert table.loc["next turn, mean of the others", "low"] > 0
-    assert table.loc[NEXT, "low"] < 0
-
-
 # Where there is nothing to compute
 
 
@@ -138,11 +114,3 @@ def test_dimensions_that_always_fail_together_cannot_be_distinguished(minimal_sh
     study = parse_sheets(minimal_sheets(messages={"Relational": poor, "Affective": poor, "Cognitive": poor}, turns=4))
     table = disrupted.continuity_contrasts(study, bootstrap_of(study))
     assert set(table["reason"]) == {"the failures of the dimensions cannot be distinguished"}
-
-
-def test_one_participant_has_no_interval():
-    study = made(people=1)
-    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
-    assert table["estimate"].notna().all()
-    assert table["low"].isna().all()
-    assert table["reason"].str.startswith("no interval: only 1 participant").all()

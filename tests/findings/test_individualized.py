@@ -8,13 +8,12 @@ import pytest
 import statsmodels.api as sm
 
 import sense7 as s7
-from helpers.studies import bootstrap_of, simulated_study
+from helpers.studies import bootstrap_of
 from sense7.estimators import rater_agreement
-from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.findings.measures import conversation_ratings
-from sense7.simulate import Parameters, draw
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -162,14 +161,6 @@ def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
     np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
 
 
-def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
-    generator = np.random.default_rng(2)
-    y, what = generator.normal(size=20), np.tile([0, 1], 10)
-    sums = nested_sums(y, np.eye(2)[what], pd.Series(np.arange(20)), pd.Series(what))
-    assert not sums.free.any()
-    assert satterthwaite(sums, fit_nested(sums), np.array([[1.0, -1]]))[0] == pytest.approx(18, rel=1e-4)
-
-
 def test_icc_1_is_that_of_r(turns, golden):
     golden.check(
         "icc1_anova_participant",
@@ -184,22 +175,6 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
     for name, row in table.iterrows():
         golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
         golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
-
-
-def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
-    table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    found = rater_agreement.intraclass_correlations(table)
-    assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
-    assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
-
-
-def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
-    """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
-    frame = conversation_ratings(ieval)
-    y = frame[["Affective", "Response"]].mean(axis=1)
-    assert rater_agreement.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
-    rest = y - y.groupby(frame["condition"]).transform("mean")
-    assert rater_agreement.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
 
 
 def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
@@ -243,13 +218,6 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
             assert pairs[place, one] == often[both].sum()
 
 
-def test_parts_that_the_design_cannot_distinguish_say_so(workbooks):
-    lend = read_workbook(workbooks["lend_an_ear"])
-    part = individualized.variance_parts(lend, bootstrap_of(lend), draws=20).variances
-    assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
-    assert part.loc["participant", "estimate"] > 0
-
-
 def varied(minimal_sheets, conversations, **changes):
     ratings = [None, "poor", None, "Very good", None, "good", None, "neutral", None, "good", None, "good"] * 4
     messages = dict.fromkeys(("EmpathyOverall", "Affective"), ratings[: 4 * conversations])
@@ -275,15 +243,6 @@ def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(min
     assert alike["estimate"].isna().all()
     difference = alike.loc["two people minus one person, same condition"]
     assert difference["reason"] == "too few pairs of conversations"
-
-
-def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
-    """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
-    study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
-    table = individualized.same_condition_differences(study, bootstrap_of(study))
-    assert table["estimate"].tolist() == [0, 0, 0]
-    assert table[["low", "high"]].isna().all(axis=None)
-    assert set(table["reason"]) == {"no interval: every resampling gives the same value"}
 
 
 def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
@@ -327,16 +286,6 @@ def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
 
 
-def test_conditions_that_do_not_differ_have_no_variance_on_average():
-    generator, found = np.random.default_rng(5), []
-    counts = np.array([8, 30, 12])
-    for _ in range(2000):
-        groups = [generator.normal(size=count) for count in counts]
-        means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
-        found.append(individualized.variance_of_effects(means, np.diag(errors / counts), counts))
-    assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
-
-
 def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
     """By hand on complete turns: the residual mean square of a two-way table, by the number of dimensions."""
     complete = synthetic.turns[synthetic.turns[list(DIMENSION_NAMES)].notna().all(axis=1)]
@@ -374,18 +323,6 @@ def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_o
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic):
-    parts = individualized.variance_parts(synthetic, bootstrap_of(synthetic), draws=40)
-    base = parts.on_one_base["estimate"]
-    assert base.sum() == pytest.approx(1)
-    without = base / (1 - base["condition"])
-    for name in ("participant", "participant by condition"):
-        assert without[name] == pytest.approx(parts.shares.loc[name, "estimate"])
-    inner = without[["conversation", "turn", "noise within a turn"]].sum()
-    assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
-    assert (parts.on_one_base["low"] <= base).all()
-
-
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
     """Ratings without rounding: variances of .36 (people), .09 (their conditions), .25, .64 (turns) and .49 (noise)."""
     generator = np.random.default_rng(seed)
@@ -404,6 +341,7 @@ def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
     return Study("simulated", conversations, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
 
 
+@pytest.mark.long
 def test_what_was_planted_in_the_variance_is_found_on_one_base():
     """Conversations of four turns with seven dimensions each."""
     planted = np.array([0.36, 0.5 / 3, 0.09, 0.25, 0.64 / 4, 0.49 / 7 / 4])
@@ -463,28 +401,6 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
     found = individualized.context_variances(times @ sums, columns)
     for name, value in individualized.context_variances(expected.sum(axis=0), columns).items():
         assert found[name] == pytest.approx(value, abs=1e-9)
-
-
-PEOPLE_ALIKE = {"participant_sd": 0, "participant_condition_sd": 0, "characteristic_effects": [0] * 8}
-NO_CONTEXT = {
-    "topic_effects": [0] * 8,
-    "importance_effect": 0,
-    "desired_effect": 0,
-    "condition_desired_slopes": [0] * 4,
-}
-
-
-@pytest.mark.parametrize(
-    ("without", "individual", "context"), [({}, True, True), (PEOPLE_ALIKE, False, True), (NO_CONTEXT, True, False)]
-)
-def test_the_rules_of_both_claims_fail_where_there_is_no_effect(without, individual, context):
-    """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
-    passed = []
-    for seed in range(3):
-        study = simulated_study(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
-        base = individualized.variance_shares(study, bootstrap_of(study, 200))
-        passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
-    assert np.median(passed, axis=0).tolist() == [individual, context]
 
 
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):

@@ -55,12 +55,7 @@ def study_of(seed, loading=0.8, people=60, talks=6):
     return Study("made up", frame, frame, frame, None, pd.DataFrame(), prompted_condition="prompted")
 
 
-def test_a_dimension_that_loads_differently_is_found_and_named():
-    row = largest_loading_difference(study := study_of(1, loading=0.3), bootstrap_of(study)).iloc[0]
-    assert "Relational, prompted condition minus the others" in row["method"]
-    assert row["low"] < -0.5 < row["high"] < 0
-
-
+@pytest.mark.long
 def test_where_loadings_are_the_same_the_largest_difference_is_rarely_off_zero():
     """The interval allows for having picked the largest of seven: at 95%, at most 3 of 30 by chance."""
     rows = [largest_loading_difference(study := study_of(seed), bootstrap_of(study)).iloc[0] for seed in range(30)]
@@ -85,19 +80,3 @@ def test_where_there_are_no_loadings_it_says_why(minimal_sheets, changes, reason
     assert np.isnan(row["estimate"])
     assert row["reason"].startswith(reason)
     assert row["key"] == "prompted_largest_loading_difference"
-
-
-def test_few_participants_have_no_interval():
-    study = study_of(3, people=4, talks=40)
-    row = largest_loading_difference(study, bootstrap_of(study)).iloc[0]
-    assert np.isfinite(row["estimate"])
-    assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: only 4 participants to resample"
-
-
-def test_dimensions_that_are_one_have_no_model():
-    study = study_of(4)
-    for name in SEVEN[1:]:
-        study.turns[name] = study.turns["Affective"]
-    row = largest_loading_difference(study, bootstrap_of(study, 20)).iloc[0]
-    assert row["reason"].startswith("no factor model can be fitted")

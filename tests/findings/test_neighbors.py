@@ -73,30 +73,6 @@ def test_permuted_order_is_the_mean_over_all_orders(conversations):
     assert table[DIFFERENCE] == pytest.approx((products - expected) / squares, abs=1e-9)
 
 
-def chained(resemblance, conversations=400, length=8):
-    generator = np.random.default_rng(3)
-    level, rows = generator.normal(size=conversations), []
-    for _ in range(length):
-        level = resemblance * level + np.sqrt(1 - resemblance**2) * generator.normal(size=conversations)
-        rows.append((3 + level).round().clip(1, 5))
-    return study_of(np.array(rows).T.tolist(), [f"P{number % 60}" for number in range(conversations)])
-
-
-def test_without_resemblance_the_raw_correlation_is_negative_and_the_difference_zero():
-    table = found(chained(0.0), 300)
-    assert table.loc["as rated", "high"] < 0
-    assert table.loc["permuted order", "estimate"] == pytest.approx(-1 / 7, abs=0.01)
-    assert table.loc[DIFFERENCE, "low"] < 0 < table.loc[DIFFERENCE, "high"]
-
-
-def test_neighbors_that_resemble_each_other_are_found():
-    assert found(chained(0.5), 300).loc[DIFFERENCE, "low"] > 0.2
-
-
-def test_only_the_difference_is_recorded():
-    assert found(study_of([[1, 2, 3], [4, 5]]))["key"].tolist() == ["", "", "lag_1_minus_permuted_order"]
-
-
 @pytest.mark.parametrize(
     ("conversations", "reason"),
     [

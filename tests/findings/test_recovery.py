@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import disrupted, measures
+from sense7.findings import disrupted
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 
 def study_of(conversations, people=None):
@@ -88,33 +88,6 @@ def test_chance_order_is_the_mean_over_all_orders(conversations):
             assert tables["in permuted order"].loc[time, "reason"] != ""
 
 
-def test_in_arbitrary_order_there_is_a_drop_and_no_difference():
-    generator = np.random.default_rng(4)
-    conversations = generator.choice([1, 2, 3, 4, 5], p=[0.05, 0.1, 0.2, 0.35, 0.3], size=(1500, 10)).tolist()
-    study = study_of(conversations, [f"P{number % 300}" for number in range(1500)])
-    bootstrap = bootstrap_of(study, 500)
-    drop = disrupted.lasting_drop(study, bootstrap)
-    assert drop.loc["as rated", "low"] > 0.2
-    assert drop.loc["in permuted order", "low"] > 0.2
-    assert abs(drop.loc["difference", "estimate"]) < 0.05
-
-
-def test_a_planted_dip_of_one_turn_is_found_at_that_turn(study):
-    difference = disrupted.levels_by_event_time(study, bootstrap_of(study, 500))["difference"]
-    assert difference.loc[1, "high"] < 0
-    assert (difference.loc[[2, 3, 4], "low"] < 0).all()
-    assert (difference.loc[[2, 3, 4], "high"] > 0).all()
-
-
-def test_reversed_turns_come_in_the_other_order():
-    study = study_of([[5, None, 1, 3], [2], [4, 2]])
-    other = disrupted.reversed_turns(study)
-    given_to = [group["overall"].tolist() for _, group in other.turns.groupby("conversation")]
-    np.testing.assert_equal(given_to, [[3, 1, np.nan, 5], [2], [2, 4]])
-    assert other.turns["turn"].tolist() == [1, 2, 3, 4, 1, 1, 2]
-    pd.testing.assert_frame_equal(disrupted.reversed_turns(other).turns, study.turns)
-
-
 def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
     generator = np.random.default_rng(6)
     conversations = generator.integers(1, 6, size=(60, 9)).tolist()
@@ -155,20 +128,3 @@ def test_one_rated_turn_per_conversation_has_no_order(workbooks):
     assert tables["difference"]["estimate"].isna().all()
     assert tables["difference"].loc[0, "reason"] == disrupted.NO_ORDER
     assert tables["difference"].loc[1, "reason"] == disrupted.NOT_THERE
-
-
-def test_without_an_overall_rating_the_mean_of_the_dimensions_takes_its_place(minimal_sheets):
-    study = parse_sheets(
-        minimal_sheets(messages={"EmpathyOverall": ..., "Affective": [None, "poor", None, "good"] * 4})
-    )
-    levels, name = measures.turn_levels(study)
-    assert name == "mean of the rated dimensions"
-    assert levels["level"].iloc[0] == pytest.approx((2 + 6 * 4) / 7)
-
-
-def test_a_time_that_never_occurs_says_so():
-    study = study_of([[5, 1], [4, 2], [3, 1], [5, 2], [4, 1]], list("abcde"))
-    table = disrupted.levels_by_event_time(study, bootstrap_of(study))["as rated"]
-    absent = table[table["n"] == 0]
-    assert len(absent) >= 1
-    assert set(absent["reason"]) == {disrupted.NOT_THERE}

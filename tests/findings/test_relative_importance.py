@@ -4,14 +4,12 @@ import itertools
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.studies import draws_of
 from sense7.estimators import least_squares as lmg_module
 from sense7.findings import agreement as importance
-from sense7.workbook import parse_sheets, read_workbook
 
 
 def r_squared(y, x):
@@ -48,39 +46,12 @@ def test_lmg_is_the_mean_over_all_orders(seed, k):
     np.testing.assert_allclose(lmg_of(y, x), by_all_orders(y, x), atol=1e-10)
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 7))
-def test_the_parts_are_not_negative_and_sum_to_r_squared(seed, k):
-    y, x = related(seed, k)
-    lmg = lmg_of(y, x)
-    assert (lmg >= 0).all()
-    assert lmg.sum() == pytest.approx(r_squared(y, x), abs=1e-10)
-
-
-def test_unrelated_columns_get_their_squared_correlation():
-    x = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
-    y = x @ np.array([3.0, 2.0, 0.0])
-    np.testing.assert_allclose(lmg_of(y, x), [9 / 13, 4 / 13, 0], atol=1e-12)
-
-
-def test_an_outcome_that_does_not_vary_has_no_parts():
-    assert np.isnan(lmg_module.lmg_from_covariances(np.diag([1.0, 1.0, 0.0]))).all()
-
-
 def scores(seed=1, rows=120, people=12):
     generator = np.random.default_rng(seed)
     common = generator.normal(size=(rows, 1))
     values = np.clip(np.round(3 + common + generator.normal(size=(rows, 4))), 1, 5)
     frame = pd.DataFrame(values, index=[f"P{row % people}" for row in range(rows)], columns=[*"abc", "y"])
     return frame["y"], frame[["a", "b", "c"]]
-
-
-def test_shares_sum_to_one_and_are_parts_by_r_squared():
-    y, x = scores()
-    parts = importance.parts_and_shares(y, x, draws_of(x))[0]["estimate"]
-    shares = importance.parts_and_shares(y, x, draws_of(x))[1]["estimate"]
-    assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(shares, parts.iloc[:3] / parts[importance.TOTAL], atol=1e-12)
 
 
 def test_incomplete_units_are_left_out_wherever_the_hole_is():
@@ -120,32 +91,6 @@ def test_nothing_that_varies_within_conversations_says_so():
             assert set(table["reason"]) == {"the outcome or a dimension does not vary within conversations"}
     alone, _ = importance.parts_and_shares(y, x, draws_of(x), conversations=pd.Series(range(len(x))))
     assert set(alone["reason"]) == {"the outcome or a dimension does not vary within conversations"}
-
-
-def test_golden_parts_sum_to_the_r_squared_of_least_squares(workbooks):
-    study = read_workbook(workbooks["reference"])
-    overall, turns = importance.overall_and_ratings(study)
-    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
-    complete = turns.assign(y=overall).dropna().to_numpy()
-    assert table.loc[importance.TOTAL, "estimate"] == pytest.approx(r_squared(complete[:, -1], complete[:, :-1]))
-    assert table["estimate"].iloc[:-1].sum() == pytest.approx(table.loc[importance.TOTAL, "estimate"])
-    assert set(table["n"]) == {len(complete)}
-
-
-def test_ieval_has_no_overall_rating(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    overall, turns = importance.overall_and_ratings(study)
-    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
-    assert table["estimate"].isna().all()
-    assert table.loc["Affective", "reason"] == "the outcome was never rated in this data set"
-    assert table.loc["Relational", "reason"] == "never rated in this data set"
-
-
-def test_a_small_study_says_what_it_lacks(minimal_sheets):
-    overall, turns = importance.overall_and_ratings(parse_sheets(minimal_sheets()))
-    table = importance.parts_and_shares(overall, turns, draws_of(turns))[0]
-    assert table["estimate"].isna().all()
-    assert set(table["reason"]) == {"units with the outcome and all dimensions: 8; this needs 70"}
 
 
 def test_nothing_rated_constant_columns_and_one_participant():

@@ -86,40 +86,6 @@ def test_the_summary_is_range_and_what_intervals_hold(numbers):
     assert in_words["intervals above the dashed line"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
 
 
-def test_specifications_without_an_interval_are_not_counted():
-    table = estimates([0.4, 0.6])
-    table.loc[2, ["low", "high"]] = np.nan
-    row = robustness.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
-    assert (row["estimate"], row["n"]) == (1, 1)
-    table["low"] = np.nan
-    row = robustness.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
-    assert np.isnan(row["estimate"])
-    assert row["reason"].startswith("no specification has an interval")
-
-
-def test_a_published_value_that_is_not_given_is_the_reason():
-    row = robustness.summary(estimates([0.4]), "alpha").loc["intervals that hold the published value"]
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == "the published value was not given"
-
-
-def test_only_headlines_without_a_published_figure_have_a_reference():
-    for one in robustness.HEADLINES.values():
-        assert (one.reference is None) == bool(one.claim)
-
-
-def test_a_summary_of_nothing_says_why():
-    table = robustness.summary(estimates([np.nan, np.nan]), "alpha")
-    assert table["estimate"].isna().all()
-    assert set(table["reason"]) == {"no specification could be computed: why"}
-
-
-def test_without_the_first_specification_the_others_are_counted():
-    table = robustness.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
-    assert table.loc["highest estimate", "estimate"] == 1
-    assert table.loc["intervals that hold the published value", ["estimate", "n"]].tolist() == [1, 1]
-
-
 # The abstract's findings
 
 

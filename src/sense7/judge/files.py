@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
@@ -532,6 +531,3 @@ def _names_no_score(path: Path) -> bool:
     with reading(path) as stream:
         line = stream.readline(2**16).replace(b"\0", b"")  # UTF-16 has a zero in each letter
     return bool(line.strip()) and EVALUATED[0].encode() not in line.upper()
-
-
-check_arguments(globals())
