@@ -12,7 +12,8 @@ from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.judge.batch import MISSING, custom_id, export_requests, import_replies
 from sense7.judge.files import read_predictions
-from sense7.judge.requests import REQUEST, Prompt, questions_for, request_body
+from sense7.judge.requests import REQUEST, Prompt, request_body
+from sense7.judge.session import questions_for
 from sense7.workbook import write_sheets
 from sense7.workbook.sheets import parse_sheets
 
