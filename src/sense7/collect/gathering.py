@@ -24,8 +24,6 @@ from sense7.terminal import count_of, plain
 from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
 from sense7.workbook.xlsx import Sheet, write_sheets
 
-__all__ = ["Download", "Gathered", "gather", "read_download", "read_downloads"]
-
 _AGAIN = "Ask the person to download it again."
 _LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
 _KEYS = ("format", "version", "study_id", "study", "person", "dimensions", "consented", "started", "downloaded")

@@ -21,17 +21,6 @@ from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.tables import ENDINGS, read_table, read_text
 from sense7.workbook.xlsx import LONGEST_TEXT
 
-__all__ = [
-    "Joined",
-    "RatingTable",
-    "column_map",
-    "join_ratings",
-    "read_ratings",
-    "row_ranges",
-    "workbook_sheets",
-    "write_workbook",
-]
-
 TURN = "Turn"
 """Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
 

@@ -20,8 +20,6 @@ from pathlib import Path
 from sense7.taxonomy import LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
 from sense7.workbook.xlsx import Sheet
 
-__all__ = ["CONVERTERS", "EXPERTS", "IEVAL", "QUESTIONS", "ieval", "ieval_task", "lend_an_ear", "official_sheets"]
-
 IEVAL = {  # dimension: key of the published file, column of the released table
     "Affective": ("EU", "understood"),
     "Response": ("ER", "appropriate"),

@@ -13,17 +13,6 @@ from sense7.files import not_written, one_line, reading, write_whole
 from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
-__all__ = [
-    "Provenance",
-    "disk_message",
-    "hashed",
-    "read_record",
-    "read_record_at",
-    "record_path",
-    "write_record",
-    "write_record_at",
-]
-
 KINDS = ("official", "synthetic", "third-party", "own")
 
 

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import reading
-from sense7.sources.converters import EXPERTS, IEVAL, ieval_task, official_sheets
+from sense7.sources.converters import EXPERTS as EXPERTS  # noqa: PLC0414 -- readers of the tables name them, too
+from sense7.sources.converters import IEVAL, ieval_task, official_sheets
 from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
 from sense7.study import Study
 from sense7.workbook import parse_sheets
@@ -32,28 +33,6 @@ from sense7.workbook.xlsx import Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CORPORA",
-    "CROWD",
-    "EXPERTS",
-    "FEELINGS",
-    "FOLDER",
-    "JUDGES",
-    "NO_TEXT",
-    "PERSON",
-    "RELEASED",
-    "ReleasedTable",
-    "describe_released",
-    "felt_heard",
-    "ieval_conversations",
-    "ieval_sheets",
-    "ieval_study",
-    "ieval_workers",
-    "judged_conversations",
-    "published_agreement",
-    "source_sheet",
-    "verified_digest",
-]
 
 FOLDER = "real"
 """Where the tables lie below ``data/``."""
