@@ -85,20 +85,15 @@ class ReleasedTable:
         return f"{self.credit} Licence of the data: {self.licence}. Source: {self.page} at {self.commit[:7]}."
 
 
-RELEASED: dict[str, ReleasedTable] = {}
-"""The tables, by their names."""
+def _released(name: str, source: str, also: str = "", **facts) -> ReleasedTable:
+    of = SOURCES[source]
+    owner, repository, commit = of.address.rstrip("/").split("/")[-3:]
+    about = {"page": f"https://github.com/{owner}/{repository}", "commit": commit, "licence": of.licence}
+    return ReleasedTable(name, **facts, **about, credit=also + of.credit)
 
-for _name, _facts in REGISTRY["tables"].items():
-    _source = SOURCES[_facts["source"]]
-    _owner, _repository, _commit = _source.address.rstrip("/").split("/")[-3:]
-    RELEASED[_name] = ReleasedTable(
-        _name,
-        *(_facts[key] for key in ("title", "work", "rows", "row", "sha256")),
-        f"https://github.com/{_owner}/{_repository}",
-        _commit,
-        _source.licence,
-        _facts.get("also", "") + _source.credit,
-    )
+
+RELEASED = {name: _released(name, **facts) for name, facts in REGISTRY["tables"].items()}
+"""The tables, by their names."""
 
 
 def verified_digest(name: str) -> str:
