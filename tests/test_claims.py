@@ -231,9 +231,9 @@ def test_on_simulated_data_a_rule_that_states_an_effect_is_passed_or_not_apart_f
     row = simulated(wide, BEYOND, truth(0.5))
     assert (row.verdict, row.rule["mark"]) == ("consistent", "not passed by these data")
     assert row.rule["asks"] == "The whole interval of the value has to lie above 0.100."
-    assert row.check["says"] == "The interval contains the true value that follows from the simulation, 0.500."
+    assert row.check["says"] == "The interval contains 0.500, which follows from the simulation."
     planted = simulated(wide, BEYOND, truth(0.5, kind="parameter"))
-    assert planted.check["says"] == "The interval contains the true value put into the simulation, 0.500."
+    assert planted.check["says"] == "The interval contains 0.500, which was put into the simulation."
     assert simulated(recorded(0.9, 0.8, 0.95), BEYOND, truth(0.5)).rule["passed"]
     unknown = simulated(recorded("a"), FLAG, truth("a"))
     assert (unknown.rule["passed"], unknown.rule["why"]) == (None, "is highest: not recorded here")

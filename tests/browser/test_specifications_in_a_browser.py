@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGE = "notebooks/15-robustness.html"
+PAGE = "notebooks/06-poor-turn.html"
 NAME = "poor_turn_d"
 CHOICE = "any dimension at most 2"
 HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
@@ -56,8 +56,8 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_a_combination_that_was_not_computed_says_why(figure):
-    other = figure.page.locator("#specification-participants_share")
+def test_a_combination_that_was_not_computed_says_why(reader):
+    other = reader.open("notebooks/10-individualized.html").locator("#specification-participants_share")
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
