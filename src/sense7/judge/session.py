@@ -45,12 +45,6 @@ from sense7.terminal import count_of
 
 __all__ = ["Outcome", "Plan", "Tally", "carry_out", "plan_session", "questions_for"]
 
-LEAST = {
-    **{"runs": 1, "concurrency": 1, "retries": 0, "give_up_after": 1, "limit": 1, "per_minute": 1, "context": 1},
-    **{"timeout": 0.001, "backoff": 0},
-}
-"""Numbers of a session, and the least that each can be."""
-
 USUAL = {"unit": "conversation", "rating": "overall"}
 """What is asked for if nothing else is said."""
 
@@ -111,9 +105,6 @@ def plan_session(
     """Plan of a session, after every check before anything is sent; ``given``: of questions_for, and of Plan."""
     folder = Path(folder)
     check_policy(policy)
-    for name, value in {**given, "runs": runs}.items():
-        if name in LEAST and value is not None and not value >= LEAST[name]:
-            raise UserError(f"{name} is {value}. Give a number from {LEAST[name]}.")
     require_seen_by_authors(folder)
     proxy_of(endpoint)
     sending = {one.name: given.pop(one.name) for one in fields(Plan) if one.name in given}
