@@ -1,4 +1,4 @@
-"""Sheets of the official format laid out; an empty workbook to fill in, with columns explained and answers to choose."""
+"""Sheets of the official format, and an empty workbook to fill in, with columns explained and answers to choose."""
 
 import tomllib
 from collections.abc import Sequence
