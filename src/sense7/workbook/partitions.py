@@ -20,9 +20,10 @@ from sense7.taxonomy import CORE_COLUMNS, RATING_NAMES
 from sense7.terminal import count_of
 from sense7.workbook.diagnostics import Diagnostics, refusal
 from sense7.workbook.ids import as_text
-from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
+from sense7.workbook.options import is_scales_sheet
 from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
 from sense7.workbook.tables import as_typed
+from sense7.workbook.template import official_scales
 from sense7.workbook.xlsx import Sheet
 
 FORMATS = ("parquet", "csv")
@@ -106,9 +107,7 @@ def _sheets(study: Study, people: set[str]) -> Iterator[Sheet]:
     written = [study.sheets.get(study.participants_sheet)]
     written += [locate_sheet(study.sheets, official, Diagnostics()) for official in KEY_COLUMNS]
     written += filter(is_scales_sheet, study.sheets.values())
-    # What is written is on the official scale, and may lie between two of its levels.
-    scales = [[column, Interval(1, size).option] for column, size in scale_columns().items()]
-    yield Sheet(SCALES_SHEET, ["column", "scale"], scales)
+    yield official_scales()  # which what is written is on, and may lie between two levels of
     yield from (sheet for sheet in study.sheets.values() if not any(sheet is other for other in written))
 
 

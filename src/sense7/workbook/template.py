@@ -1,14 +1,34 @@
-"""An empty workbook of the official format to fill in: columns explained, answers to choose from."""
+"""Sheets of the official format, and an empty workbook to fill in, with columns explained and answers to choose."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, TURN_RATING, Column
 from sense7.workbook.diagnostics import refusal
-from sense7.workbook.xlsx import new_workbook
+from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
+from sense7.workbook.xlsx import Sheet, new_workbook
 
 MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
 """Column -> what it means, of the format and of the sheet Participants."""
+
+
+def official_sheets(
+    tasks: list[dict], messages: list[dict], by: str = "official", further: Sequence[str] = ()
+) -> list[Sheet]:
+    """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
+    sheets = []
+    for (name, columns), rows, more in zip(CORE_COLUMNS.items(), (tasks, messages), (list(further), []), strict=True):
+        keys = [getattr(column, by) for column in columns] + more
+        header = [column.official for column in columns] + more
+        sheets.append(Sheet(name, header, [[row.get(key) for key in keys] for row in rows]))
+    return sheets
+
+
+def official_scales() -> Sheet:
+    """The sheet that declares every column to be on the official scale."""
+    rows = [[name, Interval(1, size).option] for name, size in scale_columns().items()]
+    return Sheet(SCALES_SHEET, ["column", "scale"], rows)
 
 
 def explain(column: Column) -> str:

@@ -35,11 +35,15 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import MARKS, positions
 from sense7.book.extensions.values import OUTCOME, check_badge, looked_up, paragraph, rule_badge, rule_in_words
-from sense7.claims import OUTCOMES
+from sense7.claims import ONLY_OFFICIAL, OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = ["setup"]
+
+SHOWN_AT_ONCE = 2
+"""Claims of a box that are not folded, those that are decided first: the figure below is to be seen at once."""
 
 
 class FindingDirective(SphinxDirective):
@@ -65,7 +69,14 @@ class FindingDirective(SphinxDirective):
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             box += _part("Question", self._words(self.options["claim"]))
-        box += [_claim(edition.claims[name]) for name in claims]
+        judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
+        rows = [_claim(row) for row in judged]
+        box += rows[:SHOWN_AT_ONCE]
+        if folded := rows[SHOWN_AT_ONCE:]:
+            summary = f"<details><summary>{count_of(len(folded), 'further claim')}</summary>"
+            box += [nodes.raw("", summary, format="html"), *folded, nodes.raw("", "</details>", format="html")]
+        if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
+            box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
         if "verdict" in self.options:
             box += _part("Verdict", self._words(self.options["verdict"]))
         elif not claims:
@@ -98,15 +109,15 @@ def _claim(row: Mapping) -> nodes.container:
     of = "" if claim["of"] == "SENSE-7" else f"; {claim['of']}"
     address = f"../book/ledger.html#claim-{row['id'].replace('_', '-')}"
     mark = nodes.reference("", "", rule_badge(row), refuri=address, internal=True)
-    rule = paragraph(rule_in_words(row["rule"]))
+    rule = row["rule"] | ({"why": None} if row["rule"]["why"] == ONLY_OFFICIAL else {})  # said once, below the claims
     parts = [
         nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})")),
-        nodes.container("", _label("Claim's rule"), paragraph(mark), rule),
+        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule))),
     ]
     if check:
         tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-        said = paragraph(check["says"], *tuned)
-        parts.append(nodes.container("", _label("Check of the method"), paragraph(check_badge(row)), said))
+        said = paragraph(check_badge(row), " ", check["says"], *tuned)
+        parts.append(nodes.container("", _label("Check of the method"), said))
     return nodes.container("", *parts, classes=["sense7-marks"])
 
 

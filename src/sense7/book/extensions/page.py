@@ -114,7 +114,7 @@ def _add_rerun(app, tree) -> None:
         title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
         table = values_table(edition, keys, title)
         table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-        section += folded(f"All values of this page ({len(keys):,})", table)
+        section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 

@@ -370,9 +370,10 @@ def power_of_ten(number: float) -> str:
     return power if digits == "1" else f"{digits} \u00d7 {power}"
 
 
-def folded(summary: str, table: nodes.Node) -> list[nodes.Node]:
-    """A table that opens with a click on its summary."""
-    opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
+def folded(summary: str, table: nodes.Node, *, on_paper: bool = True) -> list[nodes.Node]:
+    """A table that opens with a click on its summary, and on paper unless it is left out there."""
+    classes = "sense7-fold" if on_paper else "sense7-fold sense7-not-on-paper"
+    opening = nodes.raw("", f'<details class="{classes}"><summary>{summary}</summary>', format="html")
     return [opening, table, nodes.raw("", "</details>", format="html")]
 
 
