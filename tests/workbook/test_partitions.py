@@ -6,7 +6,7 @@ import pytest
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import parse_sheets, read_workbook
-from sense7.workbook.partitions import partition_folders, write_partitions
+from sense7.workbook.writing import partition_folders, write_partitions
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 

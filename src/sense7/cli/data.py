@@ -167,7 +167,7 @@ def template(
     force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
 ) -> None:
     """Write an empty workbook of the format: every column explained, answers to choose from."""
-    from sense7.workbook.template import write_template
+    from sense7.workbook.writing import write_template
 
     print(write_template(out, replace=force))
 
@@ -180,7 +180,7 @@ def partition(
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
     from sense7.loading import load
-    from sense7.workbook.partitions import FORMATS, write_partitions
+    from sense7.workbook.writing import FORMATS, write_partitions
 
     if form not in FORMATS:
         raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")
