@@ -382,8 +382,8 @@ def _check_mark(row: Row) -> dict | None:
         says, mark = f"{row.why[:1].upper()}{row.why[1:]}.", "found again" if passed else "not found again"
     else:
         truth = format_number(row.truth, row.computed["unit"])
-        of = "put into" if "(planted)" in row.why else "that follows from"
-        says = f"The interval {'contains' if passed else 'misses'} the true value {of} the simulation, {truth}."
+        of = "was put into" if "(planted)" in row.why else "follows from"
+        says = f"The interval {'contains' if passed else 'misses'} {truth}, which {of} the simulation."
         mark = f"true value {'inside' if passed else 'outside'}"
     return {"passed": passed, "mark": mark, "says": says}
 

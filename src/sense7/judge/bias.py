@@ -13,7 +13,6 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.findings.ground_truth import ground_truth
@@ -156,6 +155,3 @@ def bias_in_words(table: pd.DataFrame) -> pd.DataFrame:
             "p, Holm": p_in_words(row["p_holm"]),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group of conversations")
-
-
-check_arguments(globals())

@@ -24,7 +24,6 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
@@ -486,6 +485,3 @@ def _ceilings_in_draws(
         for name, values in _ceilings(level_thresholds(weights @ counts), np.clip(bounds[known], 0, 1)).items():
             many[name][known] = values
     return many
-
-
-check_arguments(globals())

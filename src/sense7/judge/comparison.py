@@ -21,7 +21,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
@@ -476,6 +475,3 @@ def _gain(
         row["per_call_low"] = float(np.quantile(drawn, 1 - bootstrap.confidence))
         row["p"] = (1 + np.count_nonzero(drawn <= worth)) / (1 + len(drawn))
     return interval_row(over_mean, of_mean, about, len(people), people, bootstrap) | row
-
-
-check_arguments(globals())

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
@@ -743,6 +742,3 @@ def _mean_row(found: list[tuple], method: str, people: pd.Series, bootstrap: Par
 
 def _row(estimate: float = np.nan, *, n: int, method: str, reason: str) -> dict:
     return estimate_row(estimate, n=n, unit=HEADLINES[_HEADLINE].unit, method=method, reason=reason)
-
-
-check_arguments(globals())

@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
@@ -568,6 +567,3 @@ def levels_recognized(table: pd.DataFrame) -> dict:
         "the whole interval; intervals of the five levels together",
         "reason": reason,
     }
-
-
-check_arguments(globals())

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
@@ -825,6 +824,3 @@ def calibrate(
         settings,
         notes,
     )
-
-
-check_arguments(globals())

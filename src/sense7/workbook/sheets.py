@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7 import taxonomy
-from sense7.arguments import wrong_kind
+from sense7.errors import wrong_kind
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
 from sense7.terminal import count_of
@@ -66,7 +66,7 @@ class ParsedWorkbook(Study):
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
     if not isinstance(path, (str, Path)):
-        raise wrong_kind("read_workbook", "a text or a path", "path", path)
+        raise wrong_kind("read_workbook", "a text or a path", "path", path, "Give the path of a file.")
     return parse_workbook(path, **options).study()
 
 

@@ -35,11 +35,15 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import MARKS, positions
 from sense7.book.extensions.directives import OUTCOME, check_badge, looked_up, rule_badge, rule_in_words
-from sense7.claims import OUTCOMES
+from sense7.claims import ONLY_OFFICIAL, OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
+from sense7.terminal import count_of
 
 __all__ = ["setup"]
+
+SHOWN_AT_ONCE = 2
+"""Claims of a box that are not folded, those that are decided first: the figure below is to be seen at once."""
 
 
 class FindingDirective(SphinxDirective):
@@ -67,7 +71,14 @@ class FindingDirective(SphinxDirective):
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             box += _part("Question", self._words(self.options["claim"]))
-        box += [_claim(ledger[name]) for name in claims]
+        judged = sorted((ledger[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
+        rows = [_claim(row) for row in judged]
+        box += rows[:SHOWN_AT_ONCE]
+        if folded := rows[SHOWN_AT_ONCE:]:
+            summary = f"<details><summary>{count_of(len(folded), 'further claim')}</summary>"
+            box += [nodes.raw("", summary, format="html"), *folded, nodes.raw("", "</details>", format="html")]
+        if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
+            box += nodes.paragraph(text=f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
         if "verdict" in self.options:
             box += _part("Verdict", self._words(self.options["verdict"]))
         elif not claims:
@@ -97,7 +108,8 @@ def _claim(row: Mapping) -> nodes.container:
     published = nodes.paragraph(text=f"{text} ({grade}{of})", support_smartquotes=False)
     address = f"../book/ledger.html#claim-{row['id'].replace('_', '-')}"
     mark = nodes.reference("", "", rule_badge(row), refuri=address, internal=True)
-    parts = [_mark("Claim", None, published), _mark("Claim's rule", mark, _text(rule_in_words(row["rule"])))]
+    rule = row["rule"] | ({"why": None} if row["rule"]["why"] == ONLY_OFFICIAL else {})  # said once, below the claims
+    parts = [_mark("Claim", None, published), _mark("Claim's rule", mark, _text(rule_in_words(rule)))]
     if check:
         said = _text(check["says"])
         if row["tuned"]:
@@ -112,7 +124,9 @@ def _text(words: str) -> nodes.paragraph:
 
 def _mark(name: str, mark: nodes.Node | None, said: nodes.paragraph) -> nodes.container:
     label = nodes.paragraph("", "", nodes.strong(text=name), classes=["sense7-finding-label"])
-    return nodes.container("", label, *([nodes.paragraph("", "", mark)] if mark else []), said)
+    if mark:
+        said.insert(0, [mark, nodes.Text(" ")])
+    return nodes.container("", label, said)
 
 
 class AnswerRole(SphinxRole):

@@ -146,7 +146,7 @@ def _values(app, edition: Edition, name: str) -> list[nodes.Node]:
     title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
     table = page_table(title, head, (28, 24, 10, 38), body, classes=["sense7-values", "colwidths-given"])
     table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-    return folded(f"All values of this page ({len(values):,})", table)
+    return folded(f"All values of this page ({len(values):,})", table, on_paper=False)
 
 
 def _cells(edition: Edition, value: Mapping) -> tuple[str, str, str]:

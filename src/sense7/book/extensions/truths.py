@@ -206,7 +206,7 @@ class TruthsDirective(SphinxDirective):
         if fixed := sum(edition.implied[key].is_fixed for key in own):
             title += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
         table = values_table(edition, shown, title)
-        return folded(summary, table)
+        return folded(summary, table, on_paper=False)
 
 
 def values_table(edition: Edition, keys: Iterable[str], title: str) -> nodes.container:
@@ -336,9 +336,10 @@ def _share(counted: Mapping[str, int]) -> str:
     return f"{format_value(row)}, n = {row['n']:,}"
 
 
-def folded(summary: str, table: nodes.Node) -> list[nodes.Node]:
-    """A table that opens with a click on its summary."""
-    opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
+def folded(summary: str, table: nodes.Node, *, on_paper: bool = True) -> list[nodes.Node]:
+    """A table that opens with a click on its summary, and on paper unless it is left out there."""
+    classes = "sense7-fold" if on_paper else "sense7-fold sense7-not-on-paper"
+    opening = nodes.raw("", f'<details class="{classes}"><summary>{summary}</summary>', format="html")
     return [opening, table, nodes.raw("", "</details>", format="html")]
 
 
