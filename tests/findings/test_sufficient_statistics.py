@@ -17,7 +17,7 @@ from sense7.judge.metrics import label_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
-from sense7.workbook.partitions import write_partitions
+from sense7.workbook.writing import write_partitions
 
 DRAWS = {"draws": 300, "seed": 5, "confidence": 0.9}
 NUMBERS = ["estimate", "low", "high", "n"]
