@@ -298,6 +298,25 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
     return Table(frame.drop(columns=empty), caption, fold)
 
 
+def side_by_side(tables: Mapping[str, pd.DataFrame], caption: str, *, fold: bool = False) -> Table:
+    """Tables of estimates with the same rows as one: a column for each, estimates with intervals, and n in the last.
+
+    Examples
+    --------
+    >>> row = {"estimate": -0.1, "low": -0.2, "high": 0.05, "n": 50, "unit": "Spearman's rho"}
+    >>> side_by_side({"GPT-4o": pd.DataFrame(row, index=["EPITOME"])}, "By corpus").frame.loc["EPITOME"].to_dict()
+    {'GPT-4o': '-0.100 [-0.200, 0.050]', 'n': '50'}
+    """
+    columns = {}
+    for name, table in tables.items():
+        columns[name] = []
+        for row in table.to_dict("records"):
+            shown = _value_in_words(row) if np.isfinite(row["low"]) else format_number(row["estimate"], row["unit"])
+            columns[name].append(shown if np.isfinite(row["estimate"]) else "-")
+    columns["n"] = [f"{n:,}" for n in table["n"]]
+    return Table(pd.DataFrame(columns, index=table.index), caption, fold)
+
+
 def plain(
     frame: pd.DataFrame, caption: str, empty: str = "There is nothing to show.", *, fold: bool = False
 ) -> Table | Sentence:

@@ -249,6 +249,13 @@ def test_a_transcript(write):
     assert chat.id == "talk-1"
 
 
+def test_a_transcript_with_wide_colons(write):
+    assert said(one(write("talk.txt", "User\uff1a Hi\nAssistant\uff1aHello"))) == [
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+    ]
+
+
 def test_speakers_of_ones_own(write):
     chat = one(write("talk.txt", "Anna: Hi\nBot 2: Hello"), speakers={"anna": "user", "bot 2": "assistant"})
     assert said(chat) == [("user", "Hi"), ("assistant", "Hello")]

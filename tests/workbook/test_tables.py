@@ -107,6 +107,7 @@ BROKEN = {
     "more cells than names": ("T.csv", "x,y\na,b\na,b,c\n", r"T\.csv: row 3 has 3 cells, row 1 names 2 columns"),
     "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', r"T\.csv: row 3, .*no CSV.*double quote"),
     "an empty file": ("T.csv", "", r"T\.csv: row 1 names no column"),
+    "a blank line before the names": ("T.csv", "\r\na,b\r\n", r"T\.csv: row 1 names no column"),
     "no parquet": ("T.parquet", b"x,y", r"T\.parquet: no parquet file that can be read"),
     "no table": ("notes.txt", "x", r"a folder without a table\. Expected Tasks\.csv"),
 }
