@@ -104,25 +104,6 @@ def test_the_verified_official_workbook_reproduces_or_differs(estimate, said):
     assert "within 0.005 (the full set)" in row.why
 
 
-@pytest.mark.parametrize(
-    "where",
-    [
-        provenance(mirror=True),
-        provenance(address="https://example.org/sense-7_dataset.xlsx"),
-        provenance(changed=True),
-        replace(provenance(), found=None),
-        provenance(kind="own"),
-        provenance(kind="third-party"),
-    ],
-)
-def test_nothing_else_reproduces_even_where_the_number_is_equal(where):
-    row = verdict(recorded(0.961, 0.9, 0.99), where)
-    assert row.verdict == "not comparable"
-    assert row.claim == ALPHA
-    assert row.computed["estimate"] == 0.961
-    assert (row.tuned, row.truth) == (False, None)
-
-
 def test_a_count_that_was_planted_is_found_by_construction():
     known = truth(109, key="participants", kind="count")
     for estimate, said, why in (
@@ -447,16 +428,13 @@ def test_a_row_is_written_whole():
 
 def test_the_summary_counts_both_marks():
     rows = [
-        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95)),
-        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.95, tuned=True)),
-        verdict(recorded("a"), provenance("synthetic"), truth("a")),
+        verdict(recorded(0.961, 0.94, 0.97), provenance("synthetic"), truth(0.961, tuned=True)),
         verdict(recorded(0.9, 0.8, 0.94), provenance("synthetic"), truth(0.95)),
         verdict({}, provenance("synthetic")),
-        verdict(recorded(0.5, 0.1, 0.96), provenance("synthetic"), truth(0.95)),
-        verdict(recorded(109), provenance("synthetic"), truth(109, kind="count")),
     ]
+    assert [row.tuned for row in rows] == [True, False, False]
     assert claims.summarize(rows) == (
-        "Ledger: claim's rule 7 can't be decided; check of the method: 5 of 6 true values found "
+        "Ledger: claim's rule 3 can't be decided; check of the method: 1 of 2 true values found "
         "(1 with a truth tuned to a published figure)"
     )
 

@@ -135,7 +135,7 @@ def test_what_a_workbook_says_of_itself_outweighs_a_forged_record(workbook, shee
 
 # What a workbook's record can't do is said where it is read; see the text of sense7.sources.
 
-# Published figures stand in one place: scripts/check_texts.py finds those that are typed ------
+# Published figures stand in one place: test_texts.py finds those that are typed ------
 
 SHOWN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "_config.yml")),
