@@ -299,7 +299,6 @@ def edition_with(root, verdict, grade):
         "computed": None,
         "link": None,
         "verdict": verdict,
-        "why": "because",
         "rule": {"mark": "passed by these data", "why": None},
         "check": None,
         "tuned": False,
