@@ -27,15 +27,6 @@ def said(figure):
     return figure.locator("output")
 
 
-def test_the_script_says_what_stands_there_without_it(reader, figure):
-    before = said(figure).inner_text()
-    figure.get_by_label(CHOICE, exact=True).check()
-    assert said(figure).inner_text() != before
-    figure.get_by_role("button", name="As on the other pages").click()
-    expect(said(figure)).to_have_text(before)
-    assert [text for text in reader.complaints if "theme mode" not in text] == []
-
-
 def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
     data = content(figure)
     page = figure.page
@@ -63,35 +54,6 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     figure.get_by_role("button", name="As on the other pages").click()
     assert "#" not in page.url
     expect(figure.get_by_role("radio").first).to_be_focused()
-
-
-def test_two_figures_of_a_page_share_the_address(reader):
-    page = reader.open("notebooks/12-disrupted.html")
-    chosen = [
-        page.locator(f"#specification-{name}").get_by_role("radio").nth(1)
-        for name in ("continuity_contrast", "expectation_loss")
-    ]
-    for radio in chosen:
-        radio.check()
-    page.reload()
-    for radio in chosen:
-        expect(radio).to_be_checked()
-
-
-def test_an_ordinary_anchor_leads_to_its_place_and_changes_nothing(figure):
-    page = figure.page
-    figure.get_by_label(CHOICE, exact=True).check()
-    page.evaluate("document.location.hash = '#by-hand'")
-    expect(page.locator("#by-hand")).to_be_in_viewport()
-    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-
-
-def test_an_option_that_this_edition_does_not_have_changes_nothing(reader, figure):
-    before = said(figure).inner_text()
-    page = reader.open(f"{PAGE}#specification-poor_turn_d.poor+turn=%3Cimg+src=x+onerror=window.ran=1%3E")
-    page.reload()
-    expect(said(figure)).to_have_text(before)
-    assert page.evaluate("window.ran") is None
 
 
 def test_a_combination_that_was_not_computed_says_why(reader):
@@ -124,6 +86,7 @@ def test_paper_shows_the_choices_of_the_book(figure):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.long
 def test_it_is_read_on_a_phone_without_fault(reader, figure, theme):
     page = figure.page
     page.set_viewport_size({"width": 360, "height": 740})

@@ -1,6 +1,5 @@
 """Context: against models with an indicator of each participant, against rows copied out, and where there is none."""
 
-import functools
 from dataclasses import replace
 
 import numpy as np
@@ -9,19 +8,9 @@ import pytest
 import statsmodels.api as sm
 
 import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import context
-from sense7.workbook import parse_sheets, read_workbook
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -140,29 +129,3 @@ def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
         moved.loc[moved["topic"] == topic, post] = (moved.loc[moved["topic"] == topic, post] + step).clip(1, 5)
     differing = replace(study, conversations=moved)
     assert context.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001
-
-
-# What can't be computed
-
-
-def test_a_context_that_does_not_vary_says_so(workbooks):
-    study = read(workbooks["reference"])
-    slopes = context.context_slopes(study, bootstrap_of(study))
-    assert slopes.loc["importance", "reason"] == "importance is the same in every conversation"
-    assert slopes.loc["importance", "n"] == 0
-
-
-def test_a_context_that_was_never_given_says_so(workbooks):
-    study = read(workbooks["ieval"])
-    slopes = context.context_slopes(study, bootstrap_of(study))
-    assert slopes.loc["importance", "reason"] == "importance was not given in this data set"
-    assert np.isfinite(context.context_shares(study, bootstrap_of(study))["estimate"].iloc[0])
-    reasons = set(context.expected_experienced_gap(study, bootstrap_of(study))["reason"])
-    assert reasons == {"desired empathy was not given in this data set"}
-
-
-def test_without_topics_the_one_row_is_no_topic(minimal_sheets):
-    study = parse_sheets(minimal_sheets(tasks={"PreTaskChoice": None}))
-    table = context.gap_by_topic(study, bootstrap_of(study))
-    assert (table.index.name, list(table.index)) == ("topic", [context.NOT_GIVEN])
-    assert table["reason"].tolist() == ["topic was not given in this data set"]

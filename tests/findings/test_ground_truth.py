@@ -21,7 +21,7 @@ from sense7.findings.ground_truth import (
 )
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 SEVEN = list(DIMENSION_NAMES)
 
@@ -122,10 +122,6 @@ TRAPPED = [[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] *
 """Turns whose exact mean is 4.5, and whose mean in floating point is slightly more."""
 
 
-ROUNDS = 8
-ALL_SEVEN = dict.fromkeys(DIMENSION_NAMES)
-
-
 # Other conventions
 
 
@@ -181,35 +177,3 @@ def test_a_value_equal_but_for_rounding_is_no_other_label():
     others = other_ground_truths(study).loc["C0"]
     same = ["all ratings pooled", "complete turns only"]
     assert others[same].tolist() == truth_of(study).tolist() * 2
-
-
-GOOD = {name: [None, "good"] * ROUNDS for name in SEVEN}
-EDGES = {
-    "dimensions unknown": {"messages": {**ALL_SEVEN, "Affective": [None, "unknown"] * ROUNDS}},
-    "overall only": {"messages": ALL_SEVEN},
-    "no overall": {"messages": {"EmpathyOverall": None}},
-    "one participant": {"tasks": {"PID": "P1"}},
-    "constant": {"messages": GOOD},
-    "one dimension": {"messages": {**ALL_SEVEN, "Affective": [None, "good", None, "poor"] * 4}},
-    "no dimension is rated in every turn": {
-        "messages": {
-            **ALL_SEVEN,
-            "Affective": [None, "good", None, None] * 4,
-            "Interest": [None, None, None, "poor"] * 4,
-        }
-    },
-    "one conversation": {"conversations": 1},
-    "two conversations": {"conversations": 2},
-    "no post-task ratings": {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}},
-}
-
-
-def test_reasons_name_what_is_missing(minimal_sheets):
-    def reason(case, name):
-        study = parse_sheets(minimal_sheets(**EDGES[case]))
-        return changed_labels(study, bootstrap_of(study, 20)).loc[name, "reason"]
-
-    assert reason("overall only", "all ratings pooled") == "no conversation of this data set has ground truth"
-    assert reason("no overall", "overall ratings") == "the overall rating was never given in this data set"
-    assert reason("no post-task ratings", "ratings after the conversation").startswith("post-task empathy was never")
-    assert reason("no dimension is rated in every turn", "complete turns only") == "no turn rates every dimension"

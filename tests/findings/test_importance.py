@@ -4,7 +4,6 @@ import math
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sense7.claims import load_claims
@@ -48,20 +47,6 @@ def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_she
     assert set(table["reason"]) == {"no interval: only 3 participants to resample"}
 
 
-@pytest.mark.parametrize(
-    ("participants", "reason"),
-    [
-        (None, "the workbook has no participants' sheet"),
-        ({}, "the participants' sheet has no column in which they name a dimension"),
-        ({"Q17": ["Affective", "all of them", "Interest"]}, "the participants' sheet has no column in which they name"),
-    ],
-)
-def test_without_choices_the_rows_say_why(minimal_sheets, participants, reason):
-    _, table = shares_of(minimal_sheets(participants=participants))
-    assert np.isnan(table["estimate"]).all()
-    assert table["reason"].str.startswith(reason).all()
-
-
 # Of how many people published shares can be
 
 CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).resolve().parents[2] / "data" / "claims.yml")}
@@ -93,12 +78,6 @@ def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
     ]
     assert importance.possible_totals(SHARES) == brute
     assert (len(brute), brute[0]) == (61, 192)
-
-
-def test_shares_that_no_total_gives_have_a_reason():
-    row = importance.smallest_total({"a": 0.281, "b": 0.198}, most=20)
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == "no number of people up to 20 gives all 2 shares"
 
 
 def test_whether_the_shares_fit_is_a_flag_with_its_reason():

@@ -14,10 +14,6 @@ from sense7.findings import poor_turn
 from sense7.findings.measures import OUTCOMES
 from sense7.workbook import parse_sheets
 
-POST = [
-    f"PostTaskEmpathy_{name}"
-    for name in ("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational")
-]
 MIXED_MODEL = 2e-4
 
 
@@ -180,28 +176,3 @@ def test_correlations_equal_scipys_and_that_of_residuals(synthetic):
     left = [y - people @ np.linalg.lstsq(people, y, rcond=None)[0] for y in both.T]
     assert within["estimate"] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)
     assert (within["method"][:7], within["n"]) == ("Pearson", several.sum())
-
-
-VARIED = [float(1 + number % 5) for number in range(12)]
-TURNS = ["poor", "good", "very good", "neutral", "good", "poor", "very poor", "good", "neutral"]
-OVERALL = {"EmpathyOverall": [each for turn in TURNS * 6 for each in (None, turn)][:48]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"conversations": 12, "tasks": dict.fromkeys(POST, VARIED)}, "is the same in every conversation"),
-        ({"conversations": 12, "messages": OVERALL}, "post-task empathy does not vary"),
-        (
-            {"conversations": 12, "tasks": dict.fromkeys(POST, VARIED), "messages": OVERALL},
-            "mean, trough, peak and end of the turns can't be distinguished in this data set",
-        ),
-        ({"conversations": 3}, "only 3 conversations of 2 participants with both"),
-        ({"tasks": dict.fromkeys(POST)}, "post-task empathy was never rated in this data set"),
-        ({"messages": {"EmpathyOverall": None}}, "the overall rating of a turn was never given in this data set"),
-    ],
-)
-def test_what_cannot_be_predicted_says_why(minimal_sheets, changes, reason):
-    study = parse_sheets(minimal_sheets(**changes))
-    table = poor_turn.cross_validated_r2(study, bootstrap_of(study))
-    assert table.loc["all four minus mean alone", "reason"].endswith(reason)

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from helpers.studies import bootstrap_of
@@ -18,20 +17,6 @@ def test_applicability_equals_the_share_rated_of_r(workbooks, golden, name):
     table = ratings.applicability(study, bootstrap_of(study))
     golden.check(f"share_rated_{name}", table.loc[name, "estimate"], abs=1e-9)
     golden.check("n_turns", table.loc[name, "n"], abs=0)
-
-
-def test_a_dimension_never_asked_says_so_in_every_table(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    bootstrap = bootstrap_of(study)
-    tables = [
-        ratings.applicability(study, bootstrap),
-        ratings.shares_very_poor(study, bootstrap),
-        ratings.mean_levels(study, bootstrap),
-    ]
-    for table in tables:
-        for name in ("overall", "Cognitive", "Relational"):
-            assert np.isnan(table.loc[name, "estimate"])
-            assert table.loc[name, "reason"] == "never asked in this data set"
 
 
 @pytest.fixture
@@ -69,21 +54,6 @@ def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets)
     assert (every["estimate"], every["n"]) == (4 / 8, 8)
     counts = ratings.level_counts(study, of="all").loc["Relational"]
     assert counts.to_dict() == {1: 0, 2: 2, 3: 0, 4: 2, 5: 0, "not rated": 2, "absent": 2}
-
-
-def test_turns_that_lack_something_say_what(minimal_sheets, workbooks):
-    study = read_workbook(workbooks["ieval"])
-    table = ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational")
-    assert set(table["reason"]) == {"never asked in this data set"}
-    rivals = ratings.nearest_rivals(study, bootstrap_of(study))
-    assert set(rivals["reason"]) == {"Relational was never rated in this data set"}
-    # Each conversation of the minimal workbook has two turns, of which only the second is rated here.
-    messages = dict.fromkeys(DIMENSION_NAMES, [None, None, None, "good"] * 4)
-    study = parse_sheets(minimal_sheets(messages=messages | {"EmpathyOverall": [None, None, None, "good"] * 4}))
-    table = ratings.applicability_of_first_turn(study, bootstrap_of(study), "Relational")
-    assert table.loc["first turn", "reason"] == "no first turn was put to rating"
-    assert table.loc["later turns", "estimate"] == 1
-    assert table.loc["later minus first", "reason"] == "no first turn, or no later one, was put to rating"
 
 
 def test_counts_of_the_real_data_are_those_of_their_readme(workbooks):

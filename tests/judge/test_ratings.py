@@ -22,7 +22,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.judge.files import read_predictions
 from sense7.judge.journal import Journal
 from sense7.judge.logs import LOGS
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.report import applicability, by_rating, evaluate
 from sense7.judge.requests import Shots, asked_units
@@ -282,7 +282,7 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
     ratings = ratings_of(2)
     bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
     found = by_rating({"run": ratings}, bootstrap)["Interest"]
-    expected = label_metrics(ratings["person"], ratings["judge"], ratings["participant"], bootstrap)
+    expected = run_metrics(ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap)
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
 
