@@ -36,8 +36,6 @@ CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
 LARGEST = 2**20
 """Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
-SHOTS = ("zero", "adaptive", "personal")
-
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of a reply's tokens: a request has one of them."""
 
