@@ -1,4 +1,4 @@
-"""Execution: in order, side by side, only what changed, and a clear word where it fails."""
+"""Execution: in order, side by side, only what changed, the same to the last byte, and a clear word where it fails."""
 
 import json
 import os
@@ -17,7 +17,8 @@ import pytest
 from sense7.book import execute, kernels
 from sense7.book import plan as plan_module
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import BuildError, modules_of, plan
+from sense7.book.plan import FIXED, BuildError, modules_of, plan
+from sense7.book.scheduler import ThisMachine, connect
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -377,3 +378,88 @@ def test_a_tag_of_code_is_no_prose(chain):
     assert changed(before, between) == ["04-d"]
     path.write_text(path.read_text("utf-8").replace("hide-input", "hide-output"), encoding="utf-8")
     assert changed(between, chain.plan()) == ["04-d"]
+
+
+# Same again: neither threads nor workers nor the way kernels start change a number, to the last byte.
+
+CODE = """\
+import numpy as np
+import threadpoolctl
+import sense7 as s7
+
+record = s7.Recorder("{name}", results)
+random = np.random.default_rng(seed)
+many = random.normal(size=(600, 600))
+inverse = np.linalg.inv(many @ many.T)
+record.value("sum_of_{name}", float(inverse.sum()), n=600, unit="levels", method="sum of an inverse")
+record.value("eigenvalue_of_{name}", float(np.linalg.eigvalsh(inverse)[-1]), n=600, unit="levels", method="largest")
+record.value("order_of_{name}", "".join({{"a", "b", "c", "d"}}), n=4, unit="letters", method="order of a set")
+threads = max(pool["num_threads"] for pool in threadpoolctl.threadpool_info())
+record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of the libraries")
+inverse[:2, :2]"""
+NAMES = ("01-a", "02-b")
+
+WAYS = {"forked": {"threads": "4", "workers": 2, "fork": 1}, "fresh": {"threads": "1", "workers": 1, "fork": 99}}
+
+
+@pytest.fixture(scope="module")
+def executed(new_checkout):
+    """Execute two notebooks in both ways: way -> file -> bytes."""
+    checkout = new_checkout()
+    for name in NAMES:
+        checkout.notebook(name, CODE.format(name=name))
+    jobs = plan(checkout.root, {"results": "../results"})
+    found = {}
+    for number, (way, how) in enumerate(WAYS.items()):
+        folder = checkout.root / f"edition {number}"
+        with pytest.MonkeyPatch.context() as patch:
+            for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                patch.setenv(variable, how["threads"])
+            patch.setenv("PYTHONHASHSEED", str(number))
+            patch.setattr(execute, "WORTH_FORKING", how["fork"])
+            execute.run(jobs, folder, folder / "cache", workers=how["workers"])
+        files = [*folder.glob("results/*.json"), *folder.glob("notebooks/*.ipynb")]
+        found[way] = {path.name: path.read_bytes() for path in files}
+    return found
+
+
+def test_threads_workers_and_kernels_change_no_byte(executed):
+    assert set(executed["fresh"]) == {f"{name}.{ending}" for name in NAMES for ending in ("json", "ipynb")}
+    assert executed["forked"] == executed["fresh"]
+
+
+def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed):
+    for files in executed.values():
+        values = {value["key"]: value["estimate"] for value in json.loads(files["01-a.json"])}
+        assert values["threads_of_01-a"] == 1
+
+
+def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch):
+    checkout = new_checkout()
+    checkout.notebook("01-a", "1")
+
+    def digest():
+        return plan(checkout.root, {})["01-a"].digest
+
+    before = digest()
+    assert digest() == before
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.versions", lambda: {"numpy": "another"})
+        assert digest() != before
+    with monkeypatch.context() as patch:
+        patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
+        assert digest() != before
+
+
+# Where the tasks of a build run: on this machine, or on a cluster (test_scheduler_cluster.py).
+
+
+def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UserError, match='pip install "distributed'), connect("tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_this_machine_maps_in_order(workers):
+    assert ThisMachine(workers).map(abs, [-3, 2, -1]) == [3, 2, 1]

@@ -27,7 +27,6 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from pybtex.database import parse_file
@@ -37,19 +36,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.editions import CARD, published_address
 from sense7.book.extensions.truths import folded, values_table
-from sense7.book.extensions.values import edition_of, looked_up, paragraph
+from sense7.book.extensions.values import edition_of, looked_up, paragraph, read_paths
 from sense7.book.notebooks import NOT_RUN
 
-__all__ = ["MORE", "describe_page", "read_paths", "setup"]
-
-_FILE = "book/paths.yml"
-_SCRIPT = "paths.js"
-
-
-def read_paths(folder: Path) -> list[dict]:
-    """Reading paths of a book: ``name``, ``title``, ``minutes`` and ``pages`` of each; none if it has none."""
-    file = folder / _FILE
-    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else []
+__all__ = ["MORE", "describe_page", "setup"]
 
 
 # --- where to read on ------------------------------------------------------------------
@@ -117,14 +107,6 @@ def _add_rerun(app, tree) -> None:
         section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
-
-
-def _add_script(app) -> None:
-    """Load the script that leads along a path, where the checkout has it, with the pages of all paths."""
-    folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
-    if any((folder / _SCRIPT).exists() for folder in folders):
-        pages = {path["name"]: path["pages"] for path in read_paths(Path(app.confdir))}
-        app.add_js_file(_SCRIPT, loading_method="defer", **{"data-paths": json.dumps(pages)})
 
 
 MORE = "more-analyses"
@@ -308,7 +290,6 @@ def setup(app):
     app.add_directive("reading-paths", ReadingPathsDirective)
     app.connect("doctree-read", _add_rerun, priority=700)
     app.connect("doctree-resolved", _add_what_follows)
-    app.connect("builder-inited", _add_script)
     app.connect("html-page-context", _add)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
