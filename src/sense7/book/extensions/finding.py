@@ -111,12 +111,12 @@ def _claim(row: Mapping) -> nodes.container:
     mark = nodes.reference("", "", rule_badge(row), refuri=address, internal=True)
     rule = row["rule"] | ({"why": None} if row["rule"]["why"] == ONLY_OFFICIAL else {})  # said once, below the claims
     parts = [
-        nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})")),
-        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule))),
+        nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})", verbatim=True)),
+        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule), verbatim=True)),
     ]
     if check:
         tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-        said = paragraph(check_badge(row), " ", check["says"], *tuned)
+        said = paragraph(check_badge(row), " ", check["says"], *tuned, verbatim=True)
         parts.append(nodes.container("", _label("Check of the method"), said))
     return nodes.container("", *parts, classes=["sense7-marks"])
 
@@ -247,7 +247,7 @@ def _card(row: Mapping) -> list[nodes.Node]:
     lines.append(["Claim's rule: ", rule_badge(row)])
     if row["check"]:
         lines.append(["Check of the method: ", check_badge(row)])
-    paragraphs = [paragraph(*line) for line in lines]
+    paragraphs = [paragraph(*line, verbatim=True) for line in lines]
     return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
 
 

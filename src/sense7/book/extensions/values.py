@@ -300,10 +300,11 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
     return [*cells, [paragraph(check_badge(row), *tuned), paragraph(check["says"])]]
 
 
-def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
-    """A paragraph of texts, which stay as they are, and nodes."""
+def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
+    """A paragraph of texts and nodes; ``verbatim`` without typographic quotes and dashes, which change names."""
+    attributes |= {"support_smartquotes": False} if verbatim else {}
     inline = (nodes.Text(part) if isinstance(part, str) else part for part in parts)
-    return nodes.paragraph("", "", *inline, support_smartquotes=False, **attributes)
+    return nodes.paragraph("", "", *inline, **attributes)
 
 
 def _fold(summary: str, content: str) -> nodes.raw:
@@ -330,7 +331,8 @@ def _mark_tuned(app, tree, page: str) -> None:
     def note(opening: str, keys: Iterable[str], more: str = "") -> nodes.paragraph:
         # Keys as classes: a test asks for them, and no reader has to.
         classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
-        return paragraph(nodes.strong(text=opening), f": {'; '.join(edition.titles(keys))}.{more}", classes=classes)
+        text = f": {'; '.join(edition.titles(keys))}.{more}"
+        return paragraph(nodes.strong(text=opening), text, verbatim=True, classes=classes)
 
     for node in _executed_cells(tree):
         if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
