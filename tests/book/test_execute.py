@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.checkout import recording
 from sense7.book import execute, kernels
 from sense7.book import plan as plan_module
 from sense7.book.notebooks import find_notebooks, to_ipynb
@@ -163,6 +164,8 @@ def library(tmp_path, monkeypatch):
         ("parts/other", "def other():\n    return 3", ["01-a"]),
         ("parts/reading", "def read():\n    return 2", ["01-a", "02-b"]),
         ("parts/table.csv", "1", ["01-a", "02-b"]),
+        ("parts/static/page.css", "1", ["01-a", "02-b"]),
+        ("findings/words.toml", "1", ["01-a", "02-b"]),
         ("parts/reading", "# Other words.\n\ndef read():\n    'Other words.'\n    return 1", []),
         ("parts/new", "NEW = 1", []),
     ],
@@ -217,7 +220,7 @@ def test_every_unfit_parameter_is_said_in_one_message(chain):
 # Runs
 
 
-def test_in_order_side_by_side_and_only_once(runner, recording_code):
+def test_in_order_side_by_side_and_only_once(runner):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.
     meet = (
@@ -225,10 +228,10 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
         "while not (folder / '{1}').exists():\n    time.sleep(0.05)\n"
     )
     checkout = runner.checkout
-    checkout.notebook("01-a", recording_code("01-a", "a", before=meet.format("one", "two")))
-    checkout.notebook("02-b", recording_code("02-b", "b", before=meet.format("two", "one")))
+    checkout.notebook("01-a", recording("01-a", "a", before=meet.format("one", "two")))
+    checkout.notebook("02-b", recording("02-b", "b", before=meet.format("two", "one")))
     reading = "import json, pathlib\nread = json.loads((pathlib.Path(results) / '01-a.json').read_text())[0]\n"
-    checkout.notebook("03-c", recording_code("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
+    checkout.notebook("03-c", recording("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
     folder = os.getcwd()  # noqa: PTH109
     assert sorted(runner.run(seed=5)) == ["01-a", "02-b", "03-c"]
     assert runner.said[-1] == "03-c: executed (3 of 3)"
@@ -240,14 +243,14 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     assert [line.partition(" (")[0].partition(": ")[2] for line in runner.said] == ["unchanged"] * 3
     assert runner.results("03-c")[0]["estimate"] == 5
 
-    checkout.notebook("03-c", recording_code("03-c", "d"), needs=["01-a"])
+    checkout.notebook("03-c", recording("03-c", "d"), needs=["01-a"])
     assert runner.run(seed=5) == ["03-c"]
     assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == ["01-a", "02-b", "03-c", "03-c"]
 
 
-def test_an_executed_notebook_tells_nothing_of_time_and_place(runner, recording_code):
+def test_an_executed_notebook_tells_nothing_of_time_and_place(runner):
     show = "\nimport os\nsorted(os.environ.get(name, '') for name in ('PYTHONHASHSEED',))"
-    runner.checkout.notebook("01-a", recording_code("01-a", "a") + show)
+    runner.checkout.notebook("01-a", recording("01-a", "a") + show)
     runner.run()
     text = (runner.edition / "notebooks" / "01-a.ipynb").read_text("utf-8")
     node = json.loads(text)
@@ -311,9 +314,9 @@ def broken(*given):
 @pytest.mark.parametrize(
     ("name", "what"), [("_be_kernel", "which takes longer"), ("start_fork_server", "no kernel here")]
 )
-def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, recording_code, monkeypatch, name, what):
+def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, name, what):
     """The launch raises in the forked process, or there is no fork server."""
-    runner.checkout.notebook("01-a", recording_code("01-a", "a"))
+    runner.checkout.notebook("01-a", recording("01-a", "a"))
     monkeypatch.setattr(kernels, name, broken)
     assert runner.run() == ["01-a"]
     assert (
@@ -321,10 +324,10 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, recording_code
     )
 
 
-def test_forked_kernels_share_no_random_state(runner, recording_code):
+def test_forked_kernels_share_no_random_state(runner):
     drawing = "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
     for name in ("01-a", "02-b"):
-        runner.checkout.notebook(name, recording_code(name, name[-1], "both", drawing))
+        runner.checkout.notebook(name, recording(name, name[-1], "both", drawing))
     runner.run()
     one, two = (runner.results(name)[0]["estimate"].split() for name in ("01-a", "02-b"))
     assert not set(one) & set(two)
@@ -341,9 +344,9 @@ def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch
 # Prose: what was executed gets that which the notebook has now
 
 
-def test_other_prose_executes_nothing_and_gives_what_executing_would(runner, recording_code):
+def test_other_prose_executes_nothing_and_gives_what_executing_would(runner):
     """Cells of prose that change, come and go, before and after the parameters, which were injected."""
-    name, code = "01-a", recording_code("01-a", "seed_of_a")
+    name, code = "01-a", recording("01-a", "seed_of_a")
     path = runner.checkout.notebook(name, code, "1 + 1", prose="Text with *stars*,\nover two lines.")
     assert runner.run(seed=5) == [name]
     text = path.read_text("utf-8").replace("over two lines.", "over\ntwo lines: ä.")
@@ -358,8 +361,8 @@ def test_other_prose_executes_nothing_and_gives_what_executing_would(runner, rec
     assert "A cell of its own." in kept.decode()
 
 
-def test_without_an_injected_cell_prose_goes_where_it_belongs(runner, recording_code):
-    path = runner.checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
+def test_without_an_injected_cell_prose_goes_where_it_belongs(runner):
+    path = runner.checkout.notebook("01-a", recording("01-a", "seed_of_a"))
     job = runner.plan()["01-a"]
     executed = to_ipynb(job.notebook)
     node = json.loads(executed) | {"metadata": {"papermill": {}}}
