@@ -26,7 +26,7 @@ A Sphinx extension with two directives that read the folder of the edition:
 
 import html
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from docutils import nodes
@@ -177,11 +177,6 @@ def _row(row: Mapping) -> str:
     )
 
 
-def _group(title: str, kind: str, rows: Sequence[Mapping]) -> str:
-    items = "".join(map(_row, rows))
-    return f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2><ul>{items}</ul></section>'
-
-
 class LedgerPictureDirective(SphinxDirective):
     """One row per claim about SENSE-7, filtered by verdict."""
 
@@ -195,7 +190,12 @@ class LedgerPictureDirective(SphinxDirective):
             ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
             ("Without a value to draw", "others", others),
         )
-        lists = "".join(_group(title, kind, rows) for title, kind, rows in groups if rows)
+        lists = "".join(
+            f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2>'
+            f"<ul>{''.join(map(_row, rows))}</ul></section>"
+            for title, kind, rows in groups
+            if rows
+        )
         counts = Counter(OUTCOME[row["rule"]["passed"]] for row in rows)
         keys = "".join(
             f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '

@@ -282,13 +282,11 @@ class _MathML(SphinxTransform):
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     app.connect("doctree-read", _leave_out_empty_sections, priority=400)
-    app.connect("doctree-read", _gather_code, priority=600)
-    app.connect("doctree-read", _say_what_was_not_run, priority=600)
-    app.connect("doctree-read", _say_once, priority=600)
-    app.connect("doctree-read", _fold_more, priority=800)  # after the end of the page, which stands in it
+    # The last makes a fold of what the end of the page stands in.
+    for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
+        app.connect("doctree-read", change, priority=priority)
     app.add_node(reading_paths)
     app.add_directive("reading-paths", ReadingPathsDirective)
-    app.connect("doctree-read", _add_rerun, priority=700)
     app.connect("doctree-resolved", _add_what_follows)
     app.connect("html-page-context", _add)
     app.add_transform(_MathML)

@@ -229,13 +229,10 @@ class ValueRole(TextRole):
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
                 # has no room for them.
                 shown = node.astext() if is_there else NOT_AVAILABLE
-                node = _abbreviation(self.rawtext, shown, explained, node["classes"])
+                attributes = {"classes": node["classes"], "explanation": explained, "support_smartquotes": False}
+                node = nodes.abbreviation(self.rawtext, shown, **attributes)
             said |= set() if is_there else {value["reason"]}
         return [node], messages
-
-
-def _abbreviation(rawtext: str, text: str, explanation: str, classes: Sequence[str] = ()) -> nodes.abbreviation:
-    return nodes.abbreviation(rawtext, text, classes=list(classes), explanation=explanation, support_smartquotes=False)
 
 
 class JudgeLogsRole(SphinxRole):
