@@ -12,7 +12,7 @@ from helpers.checkout import recording
 from sense7.book.scheduler import Cluster, connect, statistics_of_parts
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook.partitions import write_partitions
+from sense7.workbook.writing import write_partitions
 
 pytest.importorskip("distributed", reason="the extra cluster (dask.distributed) is not installed; it is in no lock")
 

@@ -24,7 +24,7 @@ from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, sums_of_part
 from sense7.workbook import ReadingOptions, read_workbook
-from sense7.workbook.partitions import partition_folders
+from sense7.workbook.writing import partition_folders
 
 __all__ = ["Cluster", "ThisMachine", "connect", "read_part", "statistics_of_parts"]
 

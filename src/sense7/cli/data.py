@@ -151,7 +151,7 @@ def template(
     force: Force = False,
 ) -> None:
     """Write an empty workbook of the format: every column explained, answers to choose from."""
-    from sense7.workbook.template import write_template
+    from sense7.workbook.writing import write_template
 
     print(write_template(out, replace=force))
 
@@ -164,7 +164,7 @@ def partition(
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
     from sense7.loading import load
-    from sense7.workbook.partitions import FORMATS, write_partitions
+    from sense7.workbook.writing import FORMATS, write_partitions
 
     if form not in FORMATS:
         raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")

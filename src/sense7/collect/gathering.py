@@ -21,7 +21,7 @@ from sense7.exchange.records import parsed
 from sense7.files import one_line, reason
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET, RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.template import official_scales, official_sheets
+from sense7.workbook.writing import official_scales, official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
 _AGAIN = "Ask the person to download it again."

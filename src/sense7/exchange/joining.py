@@ -19,7 +19,7 @@ from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.tables import ENDINGS, read_table, read_text
-from sense7.workbook.template import official_sheets
+from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import LONGEST_TEXT
 
 TURN = "Turn"
