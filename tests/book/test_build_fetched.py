@@ -7,6 +7,7 @@ import pytest
 
 from helpers.checkout import recording
 from sense7.book.build import build_edition
+from sense7.book.plan import resolve_inputs
 from sense7.errors import UserError
 from sense7.sources import SOURCES, Source, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets
@@ -59,15 +60,20 @@ def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs
     assert not build_edition(theirs).changed
 
 
-def test_a_notebook_that_looks_at_fetched_data_is_executed_anew_with_them(checkout, theirs):
+def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(checkout, theirs):
     checkout.book()
     checkout.notebook("01-a", recording("01-a", "seed_of_a"), sources=[theirs])
-    workbook = str(checkout.root / "mine.xlsx")
-    assert build_edition(workbook).executed == ["01-a"]
-    assert not build_edition(workbook).changed
+
+    def keys():
+        inputs = resolve_inputs(str(checkout.root / "mine.xlsx"))
+        return inputs.jobs["01-a"].digest, inputs.key
+
+    notebook, edition = keys()
+    assert keys() == (notebook, edition)
     chats = part_files(theirs)["chats.txt"]
     chats.write_bytes(b"changed")
     with pytest.raises(UserError, match=r"chats\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"):
-        build_edition(workbook)
+        keys()
     chats.unlink()
-    assert build_edition(workbook).executed == ["01-a"], "as if it had never been fetched"
+    assert keys()[0] != notebook, "as if it had never been fetched"
+    assert keys()[1] != edition
