@@ -52,12 +52,6 @@ def test_zero_shot_leaves_no_trace_of_the_place_for_examples():
     assert Prompt("any", "Rate:~~EXAMPLES~~{chat}").fill("[]") == "Rate:[]"
 
 
-def test_examples_without_a_place_are_refused_rather_than_lost():
-    prompt = Prompt("brief", "Rate {chat}")
-    with pytest.raises(UserError, match="The prompt brief has no ~~EXAMPLES~~"):
-        prompt.require_examples()
-
-
 def test_the_hash_is_of_the_text_alone():
     assert Prompt("a", "{chat} ü").sha256 == hashlib.sha256("{chat} ü".encode()).hexdigest()
     assert Prompt("a", "{chat}").sha256 == Prompt("b", "{chat}").sha256 != Prompt("a", "{chat} ").sha256

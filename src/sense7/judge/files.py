@@ -172,8 +172,6 @@ class Predictions:
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
-    if run < 1 or not model or not prompt_name:
-        raise ValueError(f"a run is counted from 1, and model and prompt have names: {model!r}, {prompt_name!r}, {run}")
     parts = []
     for text, unsafe in ((model, _UNSAFE), (prompt_name, f"{_UNSAFE}|-")):
         part = re.sub(

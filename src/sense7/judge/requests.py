@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -130,11 +130,6 @@ class Prompt:
         """Hash of the text in UTF-8, placeholders and all."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    def require_examples(self) -> None:
-        """Refuse a prompt without a place for examples."""
-        if EXAMPLES not in self.text:
-            raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write it where examples are to stand.")
-
     def fill(self, chat: str, examples: str = "") -> str:
         """Put a conversation and examples into their places."""
         values = {CHAT: chat, EXAMPLES: examples}
@@ -248,30 +243,28 @@ class Questions:
     parameters: Mapping
     ratings: tuple[str, ...] = ()
 
-    def __post_init__(self):
-        columns = zip(self.frame["conversation"], self.frame["prompt"], self.frame["request_sha256"], strict=True)
-        object.__setattr__(self, "_requests", {name: (prompt, sha256) for name, prompt, sha256 in columns})
+    @cached_property
+    def requests(self) -> dict[str, tuple[str, str]]:
+        """Prompt and hash of each conversation's request, in the order of sheet Tasks."""
+        columns = zip(self.frame["prompt"], self.frame["request_sha256"], strict=True)
+        return dict(zip(self.frame["conversation"], columns, strict=True))
 
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
-        return request_body(self.model, self._requests[conversation][0], self.parameters)
+        return request_body(self.model, self.requests[conversation][0], self.parameters)
 
     def request_sha256(self, conversation: str) -> str:
         """Hash of the body."""
-        return self._requests[conversation][1]
+        return self.requests[conversation][1]
 
     def characters(self, conversation: str) -> int:
         """Length of what a request says, the system message included."""
-        return len(self._requests[conversation][0]) + len(SYSTEM_MESSAGE)
-
-    def has(self, conversation: str) -> bool:
-        """Whether a conversation is asked about."""
-        return conversation in self._requests
+        return len(self.requests[conversation][0]) + len(SYSTEM_MESSAGE)
 
     @property
     def conversations(self) -> list[str]:
         """Names of the conversations, in the order of sheet Tasks."""
-        return list(self._requests)
+        return list(self.requests)
 
 
 def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:

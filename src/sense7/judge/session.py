@@ -30,6 +30,7 @@ from sense7.judge.logs import log_path, write_log
 from sense7.judge.ratings import ratings_of, schema
 from sense7.judge.reply import USABLE, check_policy
 from sense7.judge.requests import (
+    EXAMPLES,
     SHOTS,
     SYSTEM_MESSAGE,
     Prompt,
@@ -163,7 +164,8 @@ def questions_for(
     frame = asked_units(study, unit, names)
     examples = pd.Series("", frame["conversation"])
     if shots.kind != "zero":
-        prompt.require_examples()
+        if EXAMPLES not in prompt.text:
+            raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
         examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)
