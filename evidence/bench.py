@@ -22,8 +22,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,23 +62,32 @@ print(json.dumps([str(part) for part in prepare(pathlib.Path.cwd(), pathlib.Path
 """
 """Runs at BEFORE, by what lies there."""
 
+PLAIN = f"jupyter-book build with execution, of {BEFORE}"
+NEAR = "judge: all conversations, 50 at once, all recorded; endpoint with {:g} s latency"
+CLIENT = "50 threads with the openai client, nothing recorded"
 
-@dataclass(frozen=True)
-class Measure:
-    """A piece of work, its peer, and both sides, each of which returns its seconds and its answer.
 
-    The goal is that ``theirs`` takes ``ratio`` times as long, or that ``ours`` is at most ``most``.
+class Measure(NamedTuple):
+    """A piece of work: ``run(bench, ours)`` gives the answer of a side, or `Took`.
+
+    The goal is that the peer takes ``ratio`` times as long, or that ours is at most ``most``.
     """
 
     work: str
     peer: str
-    ours: Callable
-    theirs: Callable | None = None
+    run: Callable
     ratio: float | None = None
     most: float | None = None
     pairs: int = 5
     tolerance: float = 1e-9
     unit: str = "s"
+
+
+class Took(NamedTuple):
+    """The answer of work of which not all is counted, or not its seconds."""
+
+    amount: float
+    answer: object = None
 
 
 class Ran(NamedTuple):
@@ -91,35 +99,34 @@ class Ran(NamedTuple):
     said: str
 
 
+MEASURES: dict[str, Measure] = {}
+
+
+def measure(work: str, peer: str = "", **goal) -> Callable:
+    """Let a function be a row of the table, under its name."""
+    return lambda run: MEASURES.setdefault(run.__name__, Measure(work, peer, run, **goal)).run
+
+
 def program(*command: str | Path, folder: Path = ROOT, **variables: str) -> Ran:
     """Run a program as a user would; what it said is the error if it fails."""
     left_out = ("SENSE7_", "GITHUB_", "OPENAI_", "PYTEST_", "PYTHONDONTWRITEBYTECODE", "VIRTUAL_ENV")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     environment = kept | FIXED | {"SENSE7_ROOT": str(folder)} | variables
     meter = [sys.executable, "-c", METER, *map(str, command)]
-    said = subprocess.check_output(meter, cwd=folder, env=environment, text=True)  # noqa: S603 - commands of our own
-    code, *measured = json.loads(said)
+    code, *ran = json.loads(subprocess.check_output(meter, cwd=folder, env=environment, text=True))  # noqa: S603 - our own
     if code:
-        raise RuntimeError(f"{' '.join(map(str, command))}: ended with {code}\n{measured[-1]}")
-    return Ran(*measured)
-
-
-def timed(work: Callable) -> tuple[float, object]:
-    """Seconds of one run, and what it gives."""
-    start = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - start, answer
+        raise RuntimeError(f"{' '.join(map(str, command))}: ended with {code}\n{ran[-1]}")
+    return Ran(*ran)
 
 
 class Bench:
-    """What the measures share: a scratch folder, the study, two clones with their books.
+    """A scratch folder, the study, and clones with their books.
 
     Of a ``tiny`` run, which only sees that everything works, no book is built: make says what it would do.
     """
 
     def __init__(self, scratch: Path, tiny: bool = False):
         self.scratch, self.tiny = scratch, tiny
-        self.now = self.before = None
 
     @cached_property
     def study(self):
@@ -128,15 +135,24 @@ class Bench:
 
         return load("synthetic")
 
-    def make(self, root: Path, *verbs: str) -> float:
-        """Seconds of make, with nothing downloaded before."""
-        shutil.rmtree(self.scratch / "empty", ignore_errors=True)
-        empty = {f"{name}_CACHE_DIR": str(self.scratch / "empty" / name) for name in ("PIP", "UV")}
-        return program("make", *["--dry-run"][: self.tiny], *verbs, folder=root, **empty).seconds
+    @cached_property
+    def now(self) -> Path:
+        """A clone of the last commit with its book."""
+        return self.built(self.clone("now", "HEAD"))
 
-    def long(self, *command: str | Path, **options) -> Ran:
-        """A program that a tiny run leaves out."""
-        return Ran(1.0, 1.0, 1.0, "[]") if self.tiny else program(*command, **options)
+    @cached_property
+    def before(self) -> Path:
+        """A clone of BEFORE with its environment."""
+        return self.installed("before")
+
+    def installed(self, name: str) -> Path:
+        """A new clone of BEFORE with an environment by pip."""
+        root = self.clone(name, BEFORE)
+        pip = [root / ".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
+        self.long(sys.executable, "-m", "venv", root / ".venv", folder=root)
+        self.long(*pip, "--require-hashes", "-r", "requirements.lock", folder=root)
+        self.long(*pip, "--no-deps", "--no-build-isolation", "-e", ".", folder=root)
+        return root
 
     def clone(self, name: str, commit: str) -> Path:
         """A new clone, in which nothing was ever built."""
@@ -146,135 +162,177 @@ class Bench:
         program("git", "checkout", "--quiet", "--detach", commit, folder=root)
         return root
 
-    def book(self, name: str) -> Path:
-        """A clone of the last commit, or of BEFORE, with its book."""
-        if getattr(self, name) is None:
-            setattr(self, name, self.clone(name, "HEAD" if name == "now" else BEFORE))
-            self.make(getattr(self, name), "book")
-        return getattr(self, name)
+    def built(self, root: Path, *verbs: str) -> Path:
+        """A clone after make, with nothing downloaded before."""
+        shutil.rmtree(self.scratch / "empty", ignore_errors=True)
+        empty = {f"{name}_CACHE_DIR": str(self.scratch / "empty" / name) for name in ("PIP", "UV")}
+        program("make", *["--dry-run"][: self.tiny], *(verbs or ["book"]), folder=root, **empty)
+        return root
+
+    def long(self, *command: str | Path, **options) -> Ran:
+        """A program that a tiny run leaves out."""
+        return Ran(1.0, 1.0, 1.0, "[]") if self.tiny else program(*command, **options)
+
+    def jupyter_book(self, root: Path) -> Took:
+        """The pages and notebooks of BEFORE by `jupyter-book build`, which executes them, in a clone's environment."""
+        stage, programs = self.scratch / "stage", root / ".venv/bin"
+        shutil.rmtree(stage, ignore_errors=True)
+        command = json.loads(self.long(programs / "python", "-c", PREPARE, stage, folder=root).said)
+        variables = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONWARNINGS": "ignore"}
+        ran = self.long(programs / "python", *command, folder=root, **variables)
+        return Took(ran.seconds, values_in(stage / "_build" / "interactive"))
 
 
-def values_in(results: Path) -> dict[str, list[float]]:
+def values_in(edition: Path) -> dict[str, list[float]]:
     """Recorded numbers: key -> estimate, low, high, n."""
     return {
         value["key"]: [math.nan if value[name] is None else value[name] for name in ("estimate", "low", "high", "n")]
-        for path in results.glob("*.json")
+        for path in (edition / "results").glob("*.json")
         for value in json.loads(path.read_text("utf-8"))
         if isinstance(value["estimate"], int | float) and not MOVED.search(value["key"])
     }
 
 
-# --- books -----------------------------------------------------------------------------
+def values_of(root: Path) -> dict[str, list[float]]:
+    """Those of the book in a clone."""
+    return values_in(root / "_build" / "editions" / "synthetic")
 
 
-def built(bench: Bench, root: Path) -> tuple[float, dict]:
-    """Build the book of a clone."""
-    return bench.make(root, "book"), values_in(root / "_build" / "editions" / "synthetic" / "results")
+# Books
 
 
-def from_nothing(bench: Bench) -> tuple[float, dict]:
-    """From a clone to the whole book."""
-    cloning, root = timed(partial(bench.clone, "fresh", "HEAD"))
-    building, values = built(bench, root)
-    return cloning + building, values
+@measure("clean clone to book, nothing cached", f"clone, pip install and {PLAIN}", ratio=4, pairs=1)
+def clean(bench: Bench, ours: bool):
+    """From nothing to the whole book; otherwise by pip and Jupyter Book alone."""
+    if ours:
+        return values_of(bench.built(bench.clone("fresh", "HEAD")))
+    start = time.perf_counter()
+    root = bench.installed("fresh before")
+    installing = time.perf_counter() - start
+    seconds, values = bench.jupyter_book(root)
+    return Took(installing + seconds, values)
 
 
-def cold(bench: Bench) -> tuple[float, dict]:
-    """The whole book, nothing cached."""
-    shutil.rmtree(bench.book("now") / "_build", ignore_errors=True)
-    return built(bench, bench.now)
+@measure("book, cold", PLAIN, ratio=4, pairs=2)
+def cold(bench: Bench, ours: bool):
+    """The whole book in a clone with an environment."""
+    if not ours:
+        return bench.jupyter_book(bench.before)
+    shutil.rmtree(bench.now / "_build", ignore_errors=True)
+    return values_of(bench.built(bench.now))
 
 
-def edited(bench: Bench, side: str, old: str, new: str) -> tuple[float, dict]:
-    """The book after a notebook was edited in one place."""
-    path = bench.book(side) / "notebooks" / "02-ratings.md"
+@measure("book, nothing changed", most=1)
+def unchanged(bench: Bench, ours: bool):
+    """The book again."""
+    bench.built(bench.now)
+
+
+def edited(bench: Bench, old: str, new: str) -> None:
+    """The book after a notebook was edited in one place, with another number each time."""
+    path = bench.now / "notebooks" / "02-ratings.md"
     before, _, after = path.read_text("utf-8").partition(old)
     path.write_text(f"{before}{old}{new.format(time.monotonic_ns())}{after}", "utf-8")
-    return built(bench, bench.book(side))
+    bench.built(bench.now)
 
 
-def jupyter_book(bench: Bench, environment: Path | None = None) -> tuple[float, dict]:
-    """The pages and notebooks of BEFORE by `jupyter-book build`, which executes them."""
-    root, stage = bench.book("before"), bench.scratch / "stage"
-    programs = (environment or root / ".venv") / "bin"
-    shutil.rmtree(stage, ignore_errors=True)
-    command = json.loads(bench.long(root / ".venv/bin/python", "-c", PREPARE, stage, folder=root).said)
-    variables = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONWARNINGS": "ignore"}
-    seconds = bench.long(programs / "python", *command, folder=root, **variables).seconds
-    return seconds, values_in(stage / "_build" / "interactive" / "results")
+@measure("book, a finding's code cell edited", most=6.4, pairs=2)
+def code(bench: Bench, ours: bool):
+    """An edit that executes the notebook; BEFORE took as long as the goal."""
+    edited(bench, "import sense7 as s7\n", "\nassert {} > 0\n")
 
 
-def from_nothing_otherwise(bench: Bench) -> tuple[float, dict]:
-    """From a clone of BEFORE to its book, by pip and Jupyter Book alone."""
-    cloning, root = timed(partial(bench.clone, "fresh before", BEFORE))
-    pip = [root / ".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
-    steps = [[sys.executable, "-m", "venv", root / ".venv"], [*pip, "--require-hashes", "-r", "requirements.lock"]]
-    steps += [[*pip, "--no-deps", "--no-build-isolation", "-e", "."]]
-    installing = sum(bench.long(*step, folder=root).seconds for step in steps)
-    seconds, values = jupyter_book(bench, root / ".venv")
-    return cloning + installing + seconds, values
+@measure("book, prose edited", most=3.4, pairs=2)
+def prose(bench: Bench, ours: bool):
+    """An edit that executes nothing; BEFORE took as long as the goal."""
+    edited(bench, "\n## How it was computed\n", "\nA line, edited at {}.\n")
 
 
-def make_test(bench: Bench) -> tuple[float, None]:
+@measure("make test, set-up apart", most=480, pairs=1)
+def tests(bench: Bench, ours: bool):
     """`make test` in a clone with an environment and a book."""
-    bench.make(bench.book("now"), "judge", "browser")
-    return bench.make(bench.now, "test"), None
+    bench.built(bench.now, "judge", "browser")
+    start = time.perf_counter()
+    bench.built(bench.now, "test")
+    return Took(time.perf_counter() - start)
 
 
-# --- reading and growth ----------------------------------------------------------------
+# Reading, and growth
 
 
-def frames(bench: Bench) -> tuple[float, list]:
-    """The workbook to validated frames."""
+@measure("workbook to validated frames", "pandas with openpyxl, two sheets", ratio=4)
+def reading(bench: Bench, ours: bool):
+    """The workbook to validated frames; its two sheets by pandas."""
     from sense7.workbook import read_workbook
 
-    seconds, study = timed(partial(read_workbook, WORKBOOK))
-    return seconds, [*study.conversations["conversation"], *study.messages["content"].fillna("")]
+    if ours:
+        study = read_workbook(WORKBOOK)
+        return [*study.conversations["conversation"], *study.messages["content"].fillna("")]
+    found = pd.read_excel(WORKBOOK, sheet_name=["Tasks", "Messages"], engine="openpyxl")
+    return [*found["Tasks"]["TaskId"].astype(str), *found["Messages"]["Content"].fillna("")]
 
 
-def sheets(bench: Bench) -> tuple[float, list]:
-    """Its two sheets by pandas."""
-    seconds, found = timed(partial(pd.read_excel, WORKBOOK, sheet_name=["Tasks", "Messages"], engine="openpyxl"))
-    return seconds, [*found["Tasks"]["TaskId"].astype(str), *found["Messages"]["Content"].fillna("")]
+@measure("sense7 check", "import pandas", ratio=1 / 1.3)
+def check(bench: Bench, ours: bool):
+    """The command whole."""
+    program(*([*SENSE7, "check", WORKBOOK] if ours else [sys.executable, "-c", "import pandas"]))
 
 
-def growth(bench: Bench) -> tuple[float, dict]:
+@measure("100 times the data: peak memory of any step", most=2048, pairs=1, unit="MiB")
+def growth(bench: Bench, ours: bool):
     """Largest peak memory at 100 times the data; and of each step, at each size, seconds of processors and MiB."""
     from sense7.simulate import Parameters, simulate
 
-    steps, one = {}, (9, 30) if bench.tiny else (109, 672)
+    steps, (people, talks) = {}, (9, 30) if bench.tiny else (109, 672)
     for times in (1, 2) if bench.tiny else (1, 10, 100):
         data, parts, out = (bench.scratch / f"{times} {name}" for name in ("data", "parts", "out"))
         data.mkdir()
         out.mkdir()
-        parameters = Parameters(participants=one[0] * times, conversations=one[1] * times)
+        parameters = Parameters(participants=people * times, conversations=talks * times)
         for name, sheet in simulate(parameters, 1).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
         work = {"check": ["check", data], "partition": ["partition", data, parts, "--parts", 4, "--format", "csv"]}
         work["statistics"] = ["statistics", parts, "--out", out / "statistics.csv"]
         for path in sorted((ROOT / "notebooks").glob("*.md")):
-            if 'data = "synthetic"' in path.read_text("utf-8") and not bench.tiny:
+            if 'data = "synthetic"' in path.read_text("utf-8"):
                 work[path.stem] = ["run", path.stem, "--data", data, "--out", out / f"{path.stem}.ipynb"]
         for step, command in list(work.items())[: 1 if bench.tiny else None]:
             ran = program(*SENSE7, *command)
             steps.setdefault(step, []).append([round(ran.processor, 2), round(ran.mib)])
-    return max(sizes[-1][1] for sizes in steps.values()), steps
+    return Took(max(sizes[-1][1] for sizes in steps.values()), steps)
 
 
-# --- statistics: intervals from sums per participant, and from copied rows ------------------
+# Statistics: intervals from sums per participant, and from copied rows
 
 
-def draws_of(bench: Bench, draws: int):
-    """Resamples of participants."""
-    from sense7.estimators.bootstrap import ParticipantBootstrap
+def resampled(name: str, draws: int, few: int, **options) -> Callable:
+    """Let a function of a bootstrap be a row; the peer does few of the resamples, whose cost is the same for each."""
 
-    return ParticipantBootstrap(bench.study.conversations["participant"], draws=draws, seed=1)
+    def register(function: Callable) -> Callable:
+        def run(bench: Bench, ours: bool) -> Took:
+            from sense7.estimators.bootstrap import ParticipantBootstrap
+
+            few_here, whole = (2, 20) if bench.tiny else (few, draws)
+            people = bench.study.conversations["participant"]
+            many, some = (ParticipantBootstrap(people, number, 1) for number in (whole, few_here))
+            start = time.perf_counter()
+            answer = function(bench.study, many if ours else some, ours)
+            seconds = time.perf_counter() - start
+            return (
+                Took(seconds, function(bench.study, some, True)) if ours else Took(seconds * whole / few_here, answer)
+            )
+
+        run.__name__ = function.__name__
+        peer = f"copied rows of data frames ({few} resamples timed, and multiplied)"
+        return measure(f"{name}, {draws:,} resamples of participants", peer, ratio=100, pairs=3, **options)(run)
+
+    return register
 
 
-def copied(bench: Bench, draws: int, table: pd.DataFrame, statistic: Callable) -> list[float]:
+def copied(bootstrap, table: pd.DataFrame, statistic: Callable) -> list[float]:
     """Limits of a statistic from the rows of each resample's participants; a participant taken twice has two names."""
-    groups, found, bootstrap = dict(list(table.groupby(level=0))), [], draws_of(bench, draws)
+    groups, found = dict(list(table.groupby(level=0))), []
     for weights in bootstrap.weights().astype(int):
         taken = [(name, copy) for name, often in zip(bootstrap.names, weights, strict=True) for copy in range(often)]
         rows = [groups[name].assign(who=f"{name} {copy}") for name, copy in taken if name in groups]
@@ -282,7 +340,8 @@ def copied(bench: Bench, draws: int, table: pd.DataFrame, statistic: Callable) -
     return list(np.quantile(found, [0.025, 0.975], axis=0).ravel())
 
 
-def alpha(bench: Bench, draws: int, plain: bool) -> list[float]:
+@resampled("Cronbach's alpha of turns", 10_000, 20)
+def alpha(study, bootstrap, ours: bool):
     """Limits of Cronbach's alpha of turns."""
     from sense7.estimators.alpha import alpha_row
     from sense7.findings.measures import turn_ratings
@@ -291,58 +350,19 @@ def alpha(bench: Bench, draws: int, plain: bool) -> list[float]:
         covariances = rows.drop(columns="who").cov().to_numpy()
         return len(covariances) / (len(covariances) - 1) * (1 - np.trace(covariances) / covariances.sum())
 
-    ratings = turn_ratings(bench.study)
-    if plain:
-        return copied(bench, draws, ratings, by_hand)
-    row = alpha_row(ratings, draws_of(bench, draws), interval="percentile")
+    if not ours:
+        return copied(bootstrap, turn_ratings(study), by_hand)
+    row = alpha_row(turn_ratings(study), bootstrap, interval="percentile")
     return [row["low"], row["high"]]
 
 
-def kappa(bench: Bench, draws: int, plain: bool) -> list[float]:
-    """Limits of linearly weighted kappa of Affective with the overall rating."""
-    from sklearn.metrics import cohen_kappa_score
-
-    from sense7 import cohens_kappa
-
-    both = bench.study.turns.set_index("participant")[["Affective", "overall"]].dropna().astype(int)
-    if plain:
-        linear = partial(cohen_kappa_score, weights="linear")
-        return copied(bench, draws, both, lambda rows: linear(rows["Affective"], rows["overall"]))
-    counts = np.zeros((len(both), 5, 5))
-    counts[np.arange(len(both)), both["Affective"] - 1, both["overall"] - 1] = 1
-    return list(draws_of(bench, draws).estimate(cohens_kappa, counts, pd.Series(both.index))[1:3])
-
-
-def conversations(bench: Bench) -> pd.DataFrame:
-    """Rated conversations by participant, with a score that is one level off every so often."""
-    from sense7.findings.measures import conversation_ratings
-
-    frame = conversation_ratings(bench.study).reset_index().set_index("participant")
-    frame = frame[["condition", "conversation", "ground_truth"]].dropna().round(9)  # equal means are equal ranks
-    noise = np.random.default_rng(1).normal(scale=0.7, size=len(frame))
-    return frame.assign(score=(frame["ground_truth"] + noise).round().clip(1, 5))
-
-
-def spearman(bench: Bench, draws: int, plain: bool) -> list[float]:
-    """Limits of Spearman's correlation of a score with the ground truth."""
-    from scipy.stats import spearmanr
-
-    from sense7.estimators.ranks import spearman_in_draws
-
-    frame = conversations(bench)
-    if plain:
-        return copied(bench, draws, frame, lambda rows: spearmanr(rows["ground_truth"], rows["score"]).statistic)
-    bootstrap, pair = draws_of(bench, draws), [frame[name].to_numpy() for name in ("ground_truth", "score")]
-    codes = bootstrap.names.get_indexer(frame.index)
-    found = bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pair, weights, codes))
-    return list(bootstrap.interval(found, pd.Series(frame.index))[:2])
-
-
-def mixed(bench: Bench, draws: int, plain: bool) -> list[float]:
+@resampled("mixed model", 1_000, 4, tolerance=1e-4)
+def mixed(study, bootstrap, ours: bool):
     """Variances of participants, participants by condition and conversations, in the data; fitted in each resample."""
     import statsmodels.formula.api as smf
 
     from sense7.estimators.mixed import fit_nested, nested_sums
+    from sense7.findings.measures import conversation_ratings
 
     def by_statsmodels(rows: pd.DataFrame) -> list[float]:
         options = {"groups": rows["who"], "re_formula": "1", "vc_formula": {"c": "0 + C(condition)"}}
@@ -351,36 +371,23 @@ def mixed(bench: Bench, draws: int, plain: bool) -> list[float]:
             fit = smf.mixedlm("ground_truth ~ 0 + condition", rows, **options).fit(reml=True, method="lbfgs")
         return [fit.cov_re.iloc[0, 0], *fit.vcomp, fit.scale]
 
-    frame = conversations(bench)
+    frame = conversation_ratings(study).reset_index().dropna(subset=["ground_truth", "condition"])
+    frame = frame.set_index("participant")[["condition", "conversation", "ground_truth"]]
     rows = frame.assign(who=frame.index).reset_index(drop=True)
-    if plain:
-        copied(bench, draws, frame, by_statsmodels)
+    if not ours:
+        copied(bootstrap, frame, by_statsmodels)
         return by_statsmodels(rows)
     design, units = pd.get_dummies(rows["condition"]).to_numpy(float), ("who", "condition", "conversation")
     sums = nested_sums(rows["ground_truth"].to_numpy(), design, *(rows[name] for name in units))
-    fit, bootstrap = fit_nested(sums), draws_of(bench, draws)
-    weights = bootstrap.weights()[:, bootstrap.names.get_indexer(sums.participants)]
+    fit, weights = fit_nested(sums), bootstrap.weights()[:, bootstrap.names.get_indexer(sums.participants)]
     fit_nested(sums, weights, fit.variances[:3] / fit.variances[3])
     return list(fit.variances[[0, 1, 3]])
 
 
-def statistic(name: str, function: Callable, draws: int, few: int, **options) -> Measure:
-    """A statistic in so many resamples; the peer does few of them, whose cost is the same for each."""
-
-    def side(bench: Bench, plain: bool) -> tuple[float, list]:
-        few_here, whole = (2, 20) if bench.tiny else (few, draws)
-        seconds, answer = timed(partial(function, bench, few_here if plain else whole, plain))
-        return (seconds * whole / few_here, answer) if plain else (seconds, function(bench, few_here, plain))
-
-    peer = f"copied rows of data frames ({few} resamples timed, and multiplied)"
-    sides = partial(side, plain=False), partial(side, plain=True)
-    return Measure(f"{name}, {draws:,} resamples of participants", peer, *sides, 100, pairs=3, **options)
+# A judge
 
 
-# --- judge -----------------------------------------------------------------------------
-
-
-def judged(bench: Bench, latency: float, ours: bool = True, what: str = "seconds") -> tuple[float, list]:
+def judged(bench: Bench, ours: bool, latency: float, what: str = "seconds") -> Took:
     """A judge's session, or 50 threads with the openai client that send the same; on the endpoint of the tests."""
     sys.path.insert(0, str(ROOT / "tests"))
     from helpers.endpoint import Endpoint
@@ -394,53 +401,28 @@ def judged(bench: Bench, latency: float, ours: bool = True, what: str = "seconds
         bodies.write_text(json.dumps([one.body for one in endpoint.asked]), "utf-8")
         (file,) = (folder / "session").glob("*.xlsx")
     scores = pd.read_excel(file, engine="openpyxl")["IS_EMPATHY"] if ours else json.loads(ran.said)
-    return getattr(ran, what), [*sorted(one.prompt for one in endpoint.asked), *map(float, scores)]
+    return Took(getattr(ran, what), [*sorted(one.prompt for one in endpoint.asked), *map(float, scores)])
 
 
-def judge(latency: float) -> Measure:
-    """All conversations once, everything recorded."""
-    work = f"judge: all conversations, 50 at once, all recorded; endpoint with {latency:g} s latency"
-    sides = (partial(judged, latency=latency, ours=side) for side in (True, False))
-    return Measure(work, "50 threads with the openai client, nothing recorded", *sides, 1 / 1.15, pairs=3)
+@measure(NEAR.format(1), CLIENT, ratio=1 / 1.15, pairs=3)
+def judge(bench: Bench, ours: bool):
+    """A session with a slow endpoint."""
+    return judged(bench, ours, 1.0)
 
 
-def edit(work: str, old: str, new: str) -> Measure:
-    """An edit of one notebook, with a number in the place of {}."""
-    sides = (partial(edited, side=side, old=old, new=new) for side in ("now", "before"))
-    return Measure(f"book, {work} edited", f"the build of {BEFORE}", *sides, 1, pairs=2)
+@measure(NEAR.format(0.05), CLIENT, ratio=1 / 1.15, pairs=3)
+def judge_near(bench: Bench, ours: bool):
+    """A session with a quick endpoint."""
+    return judged(bench, ours, 0.05)
 
 
-def plain(*command: str | Path) -> Callable:
-    """The seconds of a program whose answer is not compared."""
-    return lambda bench: (program(*command).seconds, None)
+@measure("judge: peak memory of such a session", most=130, pairs=1, unit="MiB")
+def judge_memory(bench: Bench, ours: bool):
+    """Peak memory of a session."""
+    return judged(bench, ours, 1.0, "mib")
 
 
-PLAIN = f"jupyter-book build with execution, of {BEFORE}"
-ALL = f"clone, pip install and {PLAIN}"
-PEAK, SESSION = "100 times the data: peak memory of any step", "judge: peak memory of such a session"
-CHECK = plain(*SENSE7, "check", WORKBOOK), plain(sys.executable, "-c", "import pandas")
-MEMORY = {"pairs": 1, "unit": "MiB"}
-MEASURES = {
-    "clean": Measure("clean clone to book, nothing cached", ALL, from_nothing, from_nothing_otherwise, 4, pairs=1),
-    "cold": Measure("book, cold", PLAIN, cold, jupyter_book, 4, pairs=2),
-    "unchanged": Measure("book, nothing changed", "", lambda bench: built(bench, bench.book("now")), most=1),
-    "code": edit("a finding's code cell", "import sense7 as s7\n", "\nassert {} > 0\n"),
-    "prose": edit("prose", "\n## How it was computed\n", "\nA line, edited at {}.\n"),
-    "reading": Measure("workbook to validated frames", "pandas with openpyxl, two sheets", frames, sheets, 4),
-    "check": Measure("sense7 check", "import pandas", *CHECK, 1 / 1.3),
-    "tests": Measure("make test, set-up apart", "", make_test, most=480, pairs=1),
-    "growth": Measure(PEAK, "", growth, most=2048, **MEMORY),
-    "alpha": statistic("Cronbach's alpha of turns", alpha, 10_000, 20),
-    "kappa": statistic("weighted kappa", kappa, 10_000, 20),
-    "spearman": statistic("Spearman's correlation", spearman, 10_000, 40),
-    "mixed": statistic("mixed model", mixed, 1_000, 4, tolerance=1e-4),
-    "judge": judge(1.0),
-    "judge_near": judge(0.05),
-    "judge_memory": Measure(SESSION, "", partial(judged, latency=1.0, what="mib"), most=130, **MEMORY),
-}
-
-
-# --- results ---------------------------------------------------------------------------
+# Results
 
 
 def require_same(ours: object, theirs: object, tolerance: float) -> None:
@@ -453,19 +435,21 @@ def require_same(ours: object, theirs: object, tolerance: float) -> None:
 
 def measured(measure: Measure, bench: Bench) -> dict:
     """Run both sides in turn, each first in turn; of several pairs the first does not count."""
-    sides = {"ours": measure.ours} | ({"theirs": measure.theirs} if measure.theirs else {})
-    times, several = {"ours": [], "theirs": []}, measure.pairs > 1 and not bench.tiny
+    amounts, several = {"ours": [], "theirs": []}, measure.pairs > 1 and not bench.tiny
     for number in range(measure.pairs + 1 if several else 1):
         answers = {}
-        for name in sorted(sides, reverse=bool(number % 2)):
-            seconds, answers[name] = sides[name](bench)
-            times[name].append(seconds)
-            print(f"  {measure.work}: {name} {seconds:.4g} {measure.unit}", file=sys.stderr, flush=True)
-        if measure.theirs:
-            require_same(*answers.values() if number % 2 == 0 else reversed(answers.values()), measure.tolerance)
-    ours, theirs = (times[name][several:] for name in ("ours", "theirs"))
+        for side in sorted(["ours", "theirs"] if measure.peer else ["ours"], reverse=bool(number % 2)):
+            start = time.perf_counter()
+            answer = measure.run(bench, side == "ours")
+            took = answer if isinstance(answer, Took) else Took(time.perf_counter() - start, answer)
+            amounts[side].append(took.amount)
+            answers[side] = took.answer
+            print(f"  {measure.work}: {side} {took.amount:.4g} {measure.unit}", file=sys.stderr, flush=True)
+        if measure.peer:
+            require_same(answers["ours"], answers["theirs"], measure.tolerance)
+    ours, theirs = (amounts[side][several:] for side in ("ours", "theirs"))
     ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True)) if theirs else None
-    return {"ours": ours, "theirs": theirs, "ratio": ratio, "steps": answers["ours"] if measure.ours is growth else {}}
+    return {"ours": ours, "theirs": theirs, "ratio": ratio, "steps": answers["ours"] if measure.run is growth else {}}
 
 
 def made() -> str:
@@ -501,17 +485,15 @@ def page(rows: dict[str, dict]) -> str:
     known = {key: rows[key] for key in MEASURES if key in rows}
     missing = [measure.work for key, measure in MEASURES.items() if key not in rows]
     head = ["Work", "Peer", "Ours", "Peer's", "Times as fast", "Goal", ""]
-    parts = [
-        "# Benchmarks",
-        __doc__.partition("\n")[0] + " Made by `make bench`, both sides in turn, with equal answers.",
-    ]
-    parts.append(table(head, *(line(MEASURES[key], row) for key, row in known.items())))
+    said = __doc__.partition("\n")[0] + " Made by `make bench`, both sides in turn, with equal answers."
+    parts = ["# Benchmarks", said, table(head, *(line(MEASURES[key], row) for key, row in known.items()))]
     parts += [f"Not measured yet: {'; '.join(missing)}."] if missing else []
     if steps := known.get("growth", {}).get("steps"):
         head = ["Step", "1 time the data", "10 times", "100 times", "Exponent of its time"]
         shown = [
             [
-                *[step, *(f"{took:,.1f} s, {mib:,} MiB" for took, mib in sizes)],
+                step,
+                *(f"{took:,.1f} s, {mib:,} MiB" for took, mib in sizes),
                 f"{math.log10(sizes[-1][0] / sizes[-2][0]):.2f}",
             ]
             for step, sizes in steps.items()

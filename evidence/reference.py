@@ -164,7 +164,8 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
             table["families"].append(row | {"values": len(own), "errors": measured[entry["statistic"]]})
         else:
             table["not_computed"].append({"quantities": own, "packages": packages, "reason": entry["reason"]})
-    return table | {"without_reference": families["without_reference"]}
+    shown = ("statistic", "functions", "instead")
+    return table | {"without_reference": [{name: row[name] for name in shown} for row in families["without_reference"]]}
 
 
 def differences(stored: Mapping, fresh: Mapping) -> list[str]:

@@ -41,9 +41,12 @@ def problems(root: Path, version: str) -> list[str]:
 
 def stated(root: Path) -> dict[str, str]:
     """Files that repeat the version -> what they say."""
-    said = {"CITATION.cff": str(yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8")).get("version"))}
-    if (root / "codemeta.json").exists():
-        said["codemeta.json"] = json.loads((root / "codemeta.json").read_text(encoding="utf-8")).get("version")
+    citation, codemeta, page = (root / name for name in ("CITATION.cff", "codemeta.json", "book/cite.md"))
+    said = {"CITATION.cff": str(yaml.safe_load(citation.read_text(encoding="utf-8")).get("version"))}
+    if codemeta.exists():
+        said["codemeta.json"] = json.loads(codemeta.read_text(encoding="utf-8")).get("version")
+    if page.exists():
+        said["book/cite.md"] = re.findall(r"version = \{(.+?)\}", page.read_text(encoding="utf-8"))[-1]
     return said
 
 

@@ -1,8 +1,8 @@
 """The environment: made from a lock beside the one that is there, and put in its place once it works.
 
 By uv, which is told what pip is configured with (another index, a proxy, certificates), and by pip where uv fails.
-Hashes are checked by both. What `make judge` needs more is added to an environment that is otherwise as the lock says.
-It runs before anything is installed: the standard library, and of the project's own what needs no more.
+Hashes are checked by both. It runs before anything is installed: the standard library, and of the project's own what
+needs no more.
 """
 
 import ast
@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import venv
 from pathlib import Path
 
@@ -24,14 +23,12 @@ from sense7.files import one_line, replacing_folder  # noqa: E402
 VENV = ROOT / ".venv"
 LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
 UV_OF_PIP = {
-    "index-url": "UV_DEFAULT_INDEX",
-    "extra-index-url": "UV_INDEX",
-    "find-links": "UV_FIND_LINKS",
-    "no-index": "UV_NO_INDEX",
-    "trusted-host": "UV_INSECURE_HOST",
-    "cert": "SSL_CERT_FILE",
-    "proxy": "ALL_PROXY",
+    "index-url": "DEFAULT_INDEX",
+    "extra-index-url": "INDEX",
+    "find-links": "FIND_LINKS",
+    "no-index": "NO_INDEX",
 }
+UV_OF_PIP |= {"trusted-host": "INSECURE_HOST"}
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -54,9 +51,12 @@ def told(configuration: str) -> dict[str, str]:
     # A folder that isn't there is an error to uv, and nothing to pip.
     links = [link for link in settings.pop("find-links", "").split() if "://" in link or Path(link).exists()]
     settings |= {"find-links": ",".join(links)} if links else {}
-    named = {UV_OF_PIP[name]: value for name, value in settings.items() if name in UV_OF_PIP}
+    named = {f"UV_{UV_OF_PIP[name]}": value for name, value in settings.items() if name in UV_OF_PIP}
+    named |= {"SSL_CERT_FILE": settings.get("cert"), "ALL_PROXY": settings.get("proxy")}
     # Of all indexes, as pip does: the hashes say which file is meant.
-    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | {name: named[name] for name in named if name not in os.environ}
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | {
+        name: value for name, value in named.items() if value and name not in os.environ
+    }
 
 
 def install(environment: Path, lock: str) -> None:
@@ -67,13 +67,9 @@ def install(environment: Path, lock: str) -> None:
     try:
         uv = shutil.which("uv") or environment / "bin" / "uv"
         if not Path(uv).exists():  # alone, as it is locked
-            with tempfile.NamedTemporaryFile("w", suffix=".txt") as wanted:
-                print(
-                    re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (ROOT / LOCK).read_text("utf-8"), re.M)[0],
-                    file=wanted,
-                    flush=True,
-                )
-                run(*pip, "--require-hashes", "-r", wanted.name)
+            wanted = environment / "uv.txt"
+            wanted.write_text(re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (ROOT / LOCK).read_text("utf-8"), re.M)[0])
+            run(*pip, "--require-hashes", "-r", wanted)
         variables = told(run(python, "-m", "pip", "config", "list"))
         for step in steps:
             run(uv, "pip", "install", "--quiet", "--python", python, *step, **variables)
@@ -83,45 +79,31 @@ def install(environment: Path, lock: str) -> None:
             run(*pip, *step)
 
 
-def settle(made: Path) -> None:
-    """Let the scripts of an environment name the folder that it is moved to, and the project's path file no folder.
-
-    Python reads a path file in the encoding of the locale, which can be ASCII where the checkout's path is not.
-    """
-    for path in [*(made / "bin").iterdir(), made / "pyvenv.cfg"]:
-        if path.is_file() and not path.is_symlink() and os.fsencode(made) in path.read_bytes():
-            path.write_bytes(path.read_bytes().replace(os.fsencode(made), os.fsencode(VENV)))
-    for path in made.glob("lib/python*/site-packages/*.pth"):
-        if path.read_bytes().strip() == os.fsencode(ROOT / "src"):
-            path.write_text(os.path.relpath(ROOT / "src", VENV / path.parent.relative_to(made)) + "\n", "ascii")
-
-
 def main() -> None:
     """Bring .venv to what the locks say; what fails ends with 2 and one message, and leaves the old one as it is."""
     known = VENV / ".made-from"
     lock = JUDGES_LOCK if "--judge" in sys.argv or (known / JUDGES_LOCK).exists() else LOCK
-    wanted = [*dict.fromkeys((LOCK, lock)), PROJECT]
-    same = [
-        name for name in wanted if (known / name).exists() and (known / name).read_bytes() == (ROOT / name).read_bytes()
-    ]
-    if same == wanted and (VENV / "bin" / "python").exists():
+    wanted = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
+    made = {name: (known / name).read_bytes() for name in wanted if (known / name).exists()}
+    if made == wanted and (VENV / "bin" / "python").exists():
         return
+    print(f"Making .venv from {lock} (once) ...", flush=True)
     try:
-        if same == [LOCK, PROJECT]:
-            print(f"Adding to .venv what {lock} has more ...", flush=True)
-            install(VENV, lock)
-            settle(VENV)
-            shutil.copyfile(ROOT / lock, known / lock)
-            return
-        print(f"Making .venv from {lock} (once) ...", flush=True)
         with replacing_folder(VENV) as new:
             venv.create(new, symlinks=True, with_pip=True)
             install(new, lock)
             run(new / "bin" / "sense7", "--version")
+            for path in [*(new / "bin").iterdir(), new / "pyvenv.cfg"]:  # which name the folder that is moved
+                if path.is_file() and not path.is_symlink() and os.fsencode(new) in path.read_bytes():
+                    path.write_bytes(path.read_bytes().replace(os.fsencode(new), os.fsencode(VENV)))
+            # Python reads a path file in the encoding of the locale, which can be ASCII where the path is not.
+            for path in new.glob("lib/python*/site-packages/*.pth"):
+                if path.read_bytes().strip() == os.fsencode(ROOT / "src"):
+                    place = VENV / path.parent.relative_to(new)
+                    path.write_text(os.path.relpath(ROOT / "src", place) + "\n", "ascii")
             (new / ".made-from").mkdir()
-            for name in wanted:
-                shutil.copyfile(ROOT / name, new / ".made-from" / name)
-            settle(new)
+            for name, content in wanted.items():
+                (new / ".made-from" / name).write_bytes(content)
     except (UserError, subprocess.CalledProcessError) as error:
         no_pip = f"{sys.executable} can't make an environment; on Debian: apt install python3-venv"
         print(error if isinstance(error, UserError) else no_pip, file=sys.stderr)

@@ -135,7 +135,7 @@ def test_what_a_workbook_says_of_itself_outweighs_a_forged_record(workbook, shee
 
 # What a workbook's record can't do is said where it is read; see the text of sense7.sources.
 
-# Published figures stand in one place: scripts/check_texts.py finds those that are typed ------
+# Published figures stand in one place: test_texts.py finds those that are typed ------
 
 SHOWN = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "_config.yml")),
@@ -216,9 +216,9 @@ def test_a_claim_without_a_computation_is_listed_with_the_reason():
     rows = claims.make_ledger(known, {}, replace(Provenance.of(ROOT / "README.md"), kind="own"), None)
     assert [row.claim.id for row in rows] == [entry["id"] for entry in ENTRIES]
     for entry, row in zip(ENTRIES, rows, strict=True):
-        assert row.verdict == "cannot be computed here"
-        assert row.why == (entry["why_not"].strip() if entry["key"] is None else row.why)
-        assert row.why
+        assert row.rule["passed"] is None
+        assert row.rule["why"] == (entry["why_not"].strip() if entry["key"] is None else row.rule["why"])
+        assert row.rule["why"]
 
 
 @pytest.mark.parametrize("missing", [{"n": None}, {"method": ""}, {"unit": ""}])

@@ -1,5 +1,6 @@
 """R's values: what the script compares and reports, and that the book's table says what the tests assert."""
 
+import fnmatch
 import json
 import math
 import pydoc
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 from evidence import reference
 
-from sense7.book.extensions.references import power_of_ten
+from sense7.book.extensions.truths import power_of_ten
 
 ROOT = Path(__file__).resolve().parents[1]
+TEST = re.compile(r"^def (test_\w+)", re.MULTILINE)
 PATH = ROOT / "evidence" / "reference.py"
 SMALL = {"families": [{"statistic": "a", "quantities": ["a_*"], "functions": ["f"], "r": "a()", "moved": 1e-3}]}
 SMALL |= {"not_computed": [{"quantities": "b", "reason": "no", "moved": 0}], "without_reference": []}
@@ -182,11 +184,32 @@ def test_every_value_is_in_the_table(script, stored, values):
     left = [quantity for row in stored["not_computed"] for quantity in row["quantities"]]
     assert stored["values"] - stored["asserted"] == len(left) == len(set(left))
     assert [row["statistic"] for row in stored["families"]] == [row["statistic"] for row in families["families"]]
-    assert stored["without_reference"] == families["without_reference"]
+    instead = [row["instead"] for row in families["without_reference"]]
+    assert [row["instead"] for row in stored["without_reference"]] == instead
     for row, family in zip(stored["families"], families["families"], strict=True):
         own = [quantity for quantity in values if entries[quantity] is family]
         assert (row["functions"], row["r"], row["values"]) == (family["functions"], family["r"], len(own))
         assert row["packages"] == sorted({values[quantity]["r_package"] for quantity in own})
+
+
+def test_every_declared_number_has_its_oracle(script):
+    """Each recorded value of the book rests on one entry: on values of R, or on tests that are there."""
+    families = script.read_families()
+    entries = [*families["families"], *families["without_reference"]]
+    declared = json.loads((ROOT / "tests" / "reference" / "frozen_values.json").read_text("utf-8"))
+    by_key = {key: set() for key in declared}
+    for entry in entries:
+        for pattern in entry.get("keys", ()):
+            matching = fnmatch.filter(declared, pattern)
+            assert matching, f"{entry['statistic']}: no recorded value is called {pattern}"
+            for key in matching:
+                by_key[key].add(entry["statistic"])
+    assert {key: found for key, found in by_key.items() if len(found) != 1} == {}
+    modules = list((ROOT / "tests").rglob("test_*.py"))
+    tests = {name for path in modules for name in (path.stem, *TEST.findall(path.read_text("utf-8")))}
+    lacking = [entry["statistic"] for entry in families["without_reference"] if "keys" in entry and not entry["tests"]]
+    assert lacking == []
+    assert {name for entry in entries for name in entry.get("tests", ())} - tests == set()
 
 
 def test_every_error_is_within_its_tolerance(stored):

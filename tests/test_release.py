@@ -1,11 +1,14 @@
 """The check before a release: each thing that keeps a version from being released is said, with how to fix it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 from scripts import check_release, write_codemeta
+
+import sense7
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("a-*.yml"))
@@ -67,6 +70,15 @@ def test_only_three_numbers_are_a_version(ready):
 
 
 # The project itself
+
+
+def test_every_file_says_the_same_version_and_repository():
+    version = sense7.__version__
+    assert set(check_release.stated(ROOT).values()) == {version}
+    assert check_release.stated(ROOT).keys() == {"CITATION.cff", "codemeta.json", "book/cite.md"}
+    assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == ["Unreleased", version]
+    citation, config = (yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml"))
+    assert citation["repository-code"] == config["repository"]["url"]
 
 
 def test_codemeta_is_what_make_derived_writes():

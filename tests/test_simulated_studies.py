@@ -62,7 +62,7 @@ def test_the_code_still_gives_the_first_study(stored, evidence, claims, notebook
     of = {key: value["notebook"] for key, value in stored["implied"]["values"].items()}
     first = stored["implied"]["first_study"]
     wanted = {key: value for key, value in first.items() if key in numbers or of.get(key) not in {None, *left_out}}
-    assert len(wanted) >= (300 if left_out else 400)
+    assert len(wanted) >= (360 if left_out else 450)
     assert numbers == pytest.approx(wanted, rel=1e-4, abs=1e-6)
 
 
@@ -93,7 +93,6 @@ def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(stored, 
             assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
 
 
-@pytest.mark.xfail(strict=True, reason="the three claims on the nearest rival wait for the next make simulated-studies")
 def test_every_rule_has_its_rates(stored, claims):
     assert {claim.id for claim in claims if claim.no_effect} == stored["claims_power"]["claims"].keys()
 
@@ -160,7 +159,7 @@ def test_independent_code_and_the_companions_statistics_mean_the_same(stored):
         if other and own["sd"] and isinstance(other["value"], int | float):
             error = (own["error"] ** 2 + (other["monte_carlo_error"] or 0) ** 2) ** 0.5
             distances[key] = abs(own["mean"] - other["value"]) / error
-    assert len(distances) > 250
+    assert len(distances) > 280
     assert sum(distance > 1.96 for distance in distances.values()) <= 0.05 * len(distances)
     far = {key for key, distance in distances.items() if distance > 4}
     assert far <= {"kappa_difference_nearest", *(f"eigenvalue_turn_{number}" for number in range(1, 8))}

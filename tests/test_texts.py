@@ -1,82 +1,234 @@
-"""scripts/check_texts.py finds what it is there for, and finds none of it in this repository."""
+"""What ruff and codespell can't check: words of the pages, typed numbers, and what notebooks say of themselves."""
 
-import shutil
+import ast
+import re
+from functools import cache
+from pathlib import Path
 
+import jupytext
 import pytest
-from scripts import check_texts
+import yaml
+from markdown_it.renderer import RendererHTML
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
-TYPED = [
-    *("Alpha was 0.961 per turn.", "It was .96.", "In 38.1 % of turns it was rated.", "In 5% of turns."),
-    *("Five percent of turns.", "In twenty-five per cent of the turns.", "There were 9 participants."),
-    *("We saw 1,920 conversations.", "Ratings (N=5) were used.", "A difference (p < .05) was found.", "About ~3 were."),
-    *("3 of the dimensions applied.", "Twelve participants said so.", "Hundreds of turns.", "Half of the turns."),
-    *("Two thirds of all turns.", "It was rated twice as often.", "Nearly half changed their minds."),
-    *("Three out of ten said so.", "The majority of turns was good.", "Most of the participants agreed."),
-    *("It is three times as likely.", "# Alpha is 0.9", "- **Alpha**: 0.9", "*12* turns", "See [the 12 turns](x.md)."),
-    *("Alpha was `0.961`.", "In `38.1%` of turns.", "Alpha was {math}`0.961`.", '[alpha](page.md "it was 0.961")'),
-    *("| a | b |\n|---|---|\n| Affective | 4.02 |", "```{note}\nAlpha was 0.961.\n```", "```{note} It was 0.961\n```"),
-    *(":::{admonition} Alpha was 0.961\nSo.\n:::", ":::{admonition} Note\nAlpha is 0.9.\n:::", "- a\n\n  Alpha: 0.9"),
-]
-NO_STATISTIC = [
-    *("SENSE-7 is a taxonomy of seven observable dimensions.", "See arXiv 2509.16437.", "Python 3.11 or later."),
-    *(
-        "On the scale from very poor (1) to very good (5).",
-        "levels 1 very poor to 5 very good",
-    ),
-    *("{value}`alpha_turn` and {published}`alpha_post` of {edition}`label`", "`draws = 2000` and ``n = `12` ``"),
-    *("```bash\nmake book DATA=x12.xlsx -p draws=2000\n```", "```{code-cell} ipython3\nseed = 12\n```"),
-    *("---\ntitle: 12 of 0.5\n---\n\nText.", "![Figure](figure-12.png) and [text](page.md#n-12)", "<!-- 0.95 -->"),
-    *("<https://example.org/12.5>", "(target-12)=\n# Title", "1. First\n2. Second", "more than one turn"),
-    *("::::{grid-item-card} A card\n:link: ../notebooks/12-disrupted\n::::", 'a word, or both ("4 - Good")'),
-    *("It is rounded from `4.5` to `4`.", "The label of the majority.", "Less than half a minute."),
-]
+from sense7.book.notebooks import load_notebook
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "book").glob("*.md")), *NOTEBOOKS]
+CODE = [path for folder in ("src/sense7", "evidence", "scripts", "tests") for path in (ROOT / folder).rglob("*.py")]
+MARKDOWN = create_md_parser(MdParserConfig(enable_extensions={"colon_fence", "deflist"}), RendererHTML)
+MARK = "\N{REFERENCE MARK}"
+"""Stands for code, and for roles whose text comes from elsewhere."""
+
+DIALECT = {
+    r"nought": "zero",
+    r"the mend\b|\bmended": "how to fix it; fixed",
+    r"anew": "again",
+    r"made ready": "set up; prepared",
+    r"at hand": "available",
+    r"held (?:against|beside)": "compared with",
+    r"told apart": "distinguished",
+    r"hangs? (?:together|on)": "are internally consistent; depends on",
+    r"leaning": "interaction; skewed",
+    r"heaped": "cumulative",
+    r"sign by sign": "character by character",
+    r"for once": "for this run",
+    r"who(?:so)?ever": "name the person or part",
+    r"whatever": "regardless of; any",
+    r"as it were": "nothing",
+    r"a (?:row|column|line|table|panel|judge|person|day|dimension) each": "one row for each",
+}
+"""Words of a dialect of our own -> plain scientific English."""
+
+NO_PROSE = {
+    *("code-cell", "code-block", "ledger", "modules", "functions", "explorer", "bibliography", "picture", "keys"),
+    *("claims-power", "distances", "claim-card", "ledger-picture", "reading-paths", "specifications", "truths"),
+    "toctree",
+}
+"""Directives whose content is no prose."""
+
+ELSEWHERE = {
+    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc", "judge_logs"),
+    "setting",
+}
+"""Roles whose text comes from elsewhere."""
+
+ALLOWED = r"""\bSENSE-7\b|\barXiv[: ]\d{4}\.\d{4,5}\b|\bPython 3\.\d+|\bSHA-256\b|\([0-9]\)
+|\b(?:from|levels?|scale|number) [0-9](?: [a-z ]{1,20})?(?: to | and |-)[0-9]\b|, [0-9] to [0-9]\b
+|\bnumbers from -?\d+ to \d+\b|"[0-9] - [A-Z][a-z]+\"""".replace("\n", "")
+"""Numbers that may stand in prose: names, papers, versions, anchors and ends of scales, how a cell may be written."""
+
+SMALL = "zero|one|two|three|four|five|six|seven|eight|nine|ten"
+LARGE = (
+    "eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|"
+    "seventy|eighty|ninety|hundreds?|thousands?|millions?|dozens?"
+)
+STATISTIC = re.compile(
+    rf"""
+    \d*[.,]\d+                                       # 0.95, .95, 1,920
+    | [0-9]+ \s* (?:%|per\s?cent\b|percentage)       # 5 %
+    | \b(?:{SMALL}|{LARGE}) [\s-]+ (?:per\s?cent|percentage)\b
+    | \b[^\W\d_]\w{{0,3}} \s* [=<>≤≥≈~] \s* -?[\d.]    # n = 5, p < .05, d>1
+    | [±≈~] \s* [\d.]
+    | \b[0-9]{{2,}}\b                                # 12
+    | \b[0-9]+ \s+ (?:out\s+)?of\b                   # 3 of
+    | \b(?:{LARGE})\b
+    | \b(?:half|(?:a|one|two|three|four)[\s-]+(?:thirds?|quarters?|fifths?|tenths?)) \s+ (?:of|as)\b
+    | \b(?:about|around|roughly|nearly|almost|over|under|up\ to|at\ least|at\ most|(?:more|less|fewer)\ than|only|some)
+      \s+ (?:(?:a|one|two|three|four|the)[\s-]+)? (?:half|thirds?|quarters?|fifths?|sixths?|tenths?)\b (?!\s+an?\b)
+    | \b(?:{SMALL}|{LARGE}|[0-9]+) \s+ (?:in|out\ of|of\ every) \s+ (?!one\b)(?:{SMALL}|{LARGE}|[0-9]+)\b
+    | \b(?:vast\s+)?(?:majority|minority) \s+ of\b
+    | \b(?:most|few) \s+ of \s+ (?:the\s+|all\s+)?(?:participants|people|users|conversations|turns|ratings)\b
+    | \b(?:{SMALL}|{LARGE}|[0-9]+) \s+ times \s+ (?:as|more|less|larger|higher|lower|smaller)\b
+    | \b(?:twice|thrice|doubled?|tripled?) \s+ (?:as|of|the)\b
+    | \b[0-9]+ \s+ (?:participants|people|users|conversations|turns|messages|ratings|conditions|models|points)\b
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
-def statistics(markdown):
-    return [found for _, text, _ in check_texts.passages(markdown) for found in check_texts.typed_statistics(text)]
+def passages(markdown):
+    """Text, and whether it is a heading, of each paragraph, item, cell and title of a page or a text cell."""
+    heading = False
+    for token in MARKDOWN.parse(markdown):
+        heading = token.type == "heading_open" or (heading and token.type == "inline")
+        if token.type in {"fence", "colon_fence"} and (directive := re.match(r"\{([\w-]+)\}\s*(.*)", token.info)):
+            if directive[1] != "picture":  # its argument is an address
+                yield words_of(MARKDOWN.parseInline(directive[2])), False
+            if directive[1] not in NO_PROSE:
+                yield from passages(re.sub(r"^:[\w-]+:.*$", "", token.content, flags=re.MULTILINE))
+        elif token.type == "inline":
+            yield words_of([token]), heading
+
+
+def words_of(tokens):
+    """Words as they are read, with `MARK` for what is no prose."""
+    words, address = [], False
+    for token in tokens:
+        if token.type in {"link_open", "link_close"}:
+            address = token.type == "link_open" and token.info == "auto"
+        if address:
+            continue
+        if token.children:
+            words.append(words_of(token.children))
+        elif token.type == "myst_role":
+            words.append(MARK if token.meta["name"] in ELSEWHERE else token.content)
+        elif (
+            token.type == "code_inline"
+        ):  # a number as code is typed as well, but for levels whose rounding is explained
+            typed = re.fullmatch(r"[\d.,\s]*\d[\d.,]*\s*%?", token.content)
+            words.append(token.content if typed and not re.fullmatch(r"[1-5](\.50*1?)?", token.content) else MARK)
+        elif token.type == "link_open" and token.attrs.get("title"):
+            words.append(f"{token.attrs['title']} ")
+        else:
+            words.append(" " if token.type in {"softbreak", "hardbreak"} else token.content * (token.type == "text"))
+    return "".join(words)
+
+
+def typed_statistics(text):
+    """Numbers in prose that look like statistics."""
+    return [" ".join(match[0].split()) for match in STATISTIC.finditer(re.sub(ALLOWED, MARK, text))]
+
+
+def long_sentences(text):
+    """Sentences of more than 40 words."""
+    sentences = re.split(rf"(?<=[.!?])[\"')]*\s+(?=[\"'(]*[A-Z{MARK}])", text)
+    return [one for one in sentences if len(re.findall(r"[A-Za-z][\w'-]*|\d[\d.,]*", one)) > 40]
+
+
+def test_no_word_is_of_our_own_dialect():
+    dialect = re.compile("|".join(rf"\b(?:{words})\b" for words in DIALECT), re.IGNORECASE)
+    found = [
+        (path.name, text.count("\n", 0, word.start()) + 1, word[0])
+        for path in [*PAGES, ROOT / "data" / "claims.yml", *CODE]
+        for text in [path.read_text("utf-8")]
+        for word in dialect.finditer(text)
+        if path != Path(__file__)
+    ]
+    assert found == [], "DIALECT in this file says what to write instead"
+
+
+@cache
+def cells_of(path):
+    return jupytext.read(path, fmt="md:myst").cells if path in NOTEBOOKS else []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_statistic_is_typed_and_no_sentence_is_too_long(path):
+    """Nor are texts of a notebook's code, which end on the page as well; by-hand cells compute what they say."""
+    texts = [cell.source for cell in cells_of(path) if cell.cell_type == "markdown"] or [path.read_text("utf-8")]
+    wrong = []
+    for text in texts:
+        for words, heading in passages(text):
+            wrong += [(words, one) for one in (*typed_statistics(words), *long_sentences(words))]
+            if heading and MARK in words and re.search(r"^#+ .*\{\w+\}`", text, re.MULTILINE):
+                wrong.append((words, "a value in a heading would change the navigation of every page"))
+    for cell in cells_of(path):
+        if cell.cell_type == "code" and "by-hand" not in cell.metadata.get("tags", []):
+            constants = [node.value for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Constant)]
+            captions = [text for text in constants if isinstance(text, str) and " " in text]
+            wrong += [(text, one) for text in captions for one in typed_statistics(text)]
+    assert wrong == []
+
+
+@cache
+def figures():
+    """Published figures of more than one digit in the forms in which they could be typed, and their claims."""
+    forms = []
+    for claim in yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8")):
+        digits = f"{claim['value']:g}" if claim["value"] is not None else ""
+        if len(digits.strip("0.")) < 2 or claim["unit"] == "published values":
+            continue
+        share = f"{100 * claim['value']:.4g}" if claim["unit"].startswith("share") else None
+        typed = {digits, f"{claim['value']:,g}", digits.lstrip("0")} | ({f"{share}%", f"{share} %"} if share else set())
+        forms += [(re.compile(rf"(?<![\w.,-]){re.escape(form)}(?![\w]|[.,]\d)"), claim["id"]) for form in typed]
+    return forms
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_published_figures_stand_in_the_claims_alone(path):
+    text = path.read_text("utf-8")
+    assert [(form.pattern, f"use {{published}}`{claim}`") for form, claim in figures() if form.search(text)] == []
+
+
+STORED = {
+    "coverage_": "data/coverage.json",
+    "elsewhere.matrix_cells": "data/claims.yml",
+    "elsewhere.published": "data/claims.yml",
+}
+"""Calls in notebooks -> stored results that they read, which the notebook's metadata has to name."""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_shows(path):
+    code = "\n".join(cell.source for cell in cells_of(path) if cell.cell_type == "code")
+    assert re.findall(r"s7\.Recorder\(\"([\w-]+)\", results\)", code) == [path.stem]
+    assert set(load_notebook(path).stored) == {file for call, file in STORED.items() if call in code}
+
+
+TYPED = """
+Alpha was 0.961 per turn.|It was .96.|In 38.1 % of turns it was rated.|Five percent of turns.|There were 9 participants.
+We saw 1,920 conversations.|Ratings (N=5) were used.|A difference (p < .05) was found.|About ~3 were.|Half of the turns.
+3 of the dimensions applied.|Twelve participants said so.|It was rated twice as often.|Nearly half changed their minds.
+Three out of ten said so.|The majority of turns was good.|It is three times as likely.|# Alpha is 0.9|*12* turns
+Alpha was `0.961`.|Alpha was {math}`0.961`.|[alpha](page.md "it was 0.961")
+"""
+NO_STATISTIC = """
+SENSE-7 is a taxonomy of seven observable dimensions.|See arXiv 2509.16437.|Python 3.11 or later.|(target-12)=
+On the scale from very poor (1) to very good (5).|{value}`alpha_turn` of {edition}`label`|`draws = 2000`|<!-- 0.95 -->
+![Figure](figure-12.png) and [text](page.md#n-12)|<https://example.org/12.5>|It is rounded from `4.5` to `4`.
+a word, or both ("4 - Good")|The label of the majority.|Less than half a minute.
+"""
+BLOCKS = ["```{note}\nAlpha was 0.961.\n```", ":::{admonition} Alpha was 0.961\nSo.\n:::", "| a |\n|---|\n| 4.02 |"]
 
 
 def test_typed_statistics_are_found_and_nothing_else():
-    assert [text for text in TYPED if not statistics(text)] == []
-    assert [text for text in NO_STATISTIC if statistics(text)] == []
-
-
-def test_the_line_of_a_paragraph_is_given():
-    text = "---\na: 1\n---\n\nFine.\n\n```\n0.5\n```\n\nAlpha is 0.961,\nof 12 turns."
-    assert [(line, check_texts.typed_statistics(words)) for line, words, _ in check_texts.passages(text)][-1] == (
-        11,
-        ["0.961", "12"],
-    )
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
-    [
-        ("book/cite.md", "# ", "# Nought\n\nAlpha was 0.5.\n\n# ", "Nought"),
-        ("book/format.md", "# ", "# A\n\nAlpha was 0.5.\n\n# ", "0.5 is typed"),
-        ("book/format.md", "# ", f"# A\n\nSo {'and so ' * 25}on.\n\n# ", "more than 40 words"),
-        ("book/format.md", "# ", "# A\n\n`0.961`\n\n# ", "0.961 is a published figure"),
-        ("CITATION.cff", "\nversion: ", "\nversion: 9", "CITATION.cff: says version 9"),
-        ("notebooks/05-importance.md", 'Recorder("05', 'Recorder("06', "it has to call s7.Recorder once"),
-        ("notebooks/05-importance.md", "= s7.load(", '= s7.load(*["was 0.5 wide"], ', "caption 'was 0.5 wide'"),
-        ("notebooks/16-coverage.md", "  stored: [data/coverage.json]\n", "", "name as stored: data/coverage.json"),
-    ],
-)
-def test_what_is_wrong_in_a_file_is_said(tmp_path, monkeypatch, file, old, new, said):
-    pages = {path.relative_to(check_texts.ROOT) for path in check_texts.PAGES}
-    names = {"CITATION.cff", "codemeta.json", "CHANGELOG.md", "_config.yml", "pyproject.toml", "data/claims.yml"}
-    for name in [*names, file, "book/cite.md"]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(check_texts.ROOT / name, tmp_path / name)
-    path = tmp_path / file
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new, 1), "utf-8")
-    monkeypatch.setattr(check_texts, "PAGES", [path] if path.relative_to(tmp_path) in pages else [])
-    monkeypatch.setattr(check_texts, "NOTEBOOKS", [path] if file.startswith("notebooks") else [])
-    monkeypatch.setattr(check_texts, "ALLOWED", {})
-    assert [problem for problem in check_texts.problems(tmp_path) if said in problem]
-
-
-def test_nothing_is_wrong_in_this_repository():
-    assert check_texts.problems() == []
+    found = {text: [one for words, _ in passages(text) for one in typed_statistics(words)] for text in BLOCKS}
+    assert all(found.values())
+    for texts, typed in ((TYPED, True), (NO_STATISTIC, False)):
+        for text in texts.strip().replace("\n", "|").split("|"):
+            assert bool([one for words, _ in passages(text) for one in typed_statistics(words)]) == typed, text
+    assert long_sentences("So " * 41 + ".")
+    assert not long_sentences("So. " * 41)

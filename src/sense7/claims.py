@@ -1,78 +1,101 @@
-"""The ledger: what was published beside what an edition computed, with one verdict each.
+"""The ledger: what was published beside what an edition computed, with two marks for each claim.
 
-A verdict says no more than the data allow:
+The first mark is the claim's rule: passed, not passed, or can't be decided. A rule that states an effect is applied to
+any data. A published figure is only compared with the official workbook, fetched from the authors' repository, and
+nothing else ("reproduced" or "differs"); that of another work only with the numbers that this work released, pinned by
+their hash. A check of published figures against each other (kind ``check``) rests on no data.
 
-- ``reproduced`` or ``differs``: of a claim about SENSE-7, the official workbook, fetched from the authors'
-  repository, and nothing else; of a claim about another work, the numbers that this work released, pinned by their
-  hash, and nothing else;
-- ``recovered``, ``consistent`` or ``missed``: synthetic data, whether the truth that the planted parameters imply lies
-  inside the interval; consistent where it does and the interval is wide, see ``PRECISE``. Where a truth was set near
-  the published figure ("tuned"), being near the published figure is no evidence for it;
-- ``by construction``: synthetic data, counts that were planted;
-- ``possible`` or ``impossible as published``: a check of published figures against each other (kind ``check``), which
-  rests on no data and is the same in every edition;
-- ``not comparable``: any other data;
-- ``cannot be computed here``: with the reason.
+The second mark is a check of the method, on synthetic data: whether what was put into the simulation is found again. It
+says nothing about the claim. Where a truth was set near the published figure ("tuned"), being near the published figure
+is no evidence for it.
 """
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
-from sense7.record import format_distinct, format_number
+from sense7.record import P_VALUE, format_number
 from sense7.sources.released import RELEASED
 
 __all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
 
-REPRODUCED = "reproduced"
-DIFFERS = "differs"
-RECOVERED = "recovered"
-CONSISTENT = "consistent"
-MISSED = "missed"
-BY_CONSTRUCTION = "by construction"
-POSSIBLE = "possible as published"
-IMPOSSIBLE = "impossible as published"
-NOT_COMPARABLE = "not comparable"
-NOT_COMPUTED = "cannot be computed here"
-VERDICTS = (
-    *(REPRODUCED, DIFFERS),
-    *(RECOVERED, CONSISTENT, MISSED, BY_CONSTRUCTION),
-    *(POSSIBLE, IMPOSSIBLE),
-    *(NOT_COMPARABLE, NOT_COMPUTED),
-)
-PRECISE = 0.25
-"""Largest half-width of an interval, as a share of the truth inside it, with which a truth is called recovered.
-
-An interval this narrow that holds the truth lies, wherever the truth is inside it, between half the truth and one and a
-half times it: it excludes no effect, and an effect half as large. A wider one would hold many other truths as well.
-"""
+REPRODUCED, DIFFERS, NOT_COMPARABLE = "reproduced", "differs", "not comparable"
+"""What came of comparing a published figure with the numbers that it was computed from."""
 
 CHECK = "check"
 """Kind of a claim whose published figures are checked against each other."""
-
-P_VALUE = "p value"
-"""Unit of what is judged by its rule alone: no truth of a p value can be stated."""
 
 PRIMARY = ("A", "B")
 
 POWER_FILE = "claims_power.json"
 """How often each claim's rule is passed by simulated studies, with the effect and without: name in ``data/``."""
 
-RULES = ("within", "at_most", "above", "beyond", "significant", "counts", "flag", "sign")
-"""Kinds of rule that a claim may be judged by, one each."""
-
-OF_AN_EFFECT = ("beyond", "significant", "counts", "flag", "sign")
-"""Rules that state an effect, so that simulated data can pass or fail them; the others are about a published figure."""
-
 OUTCOMES = {True: "passed", False: "not passed", None: "can't be decided"}
 """Outcomes of a claim's rule in words, in the order in which they are shown."""
 
 ONLY_OFFICIAL = "Only the official workbook can be compared with a published figure"
+
+
+class Rule(NamedTuple):
+    """A kind of rule: whether a value passes it, and what it asks of the value.
+
+    ``passes`` takes the limit, the value and the published figure, ``asks`` the limit and the unit. A rule that
+    ``states_an_effect`` can be passed or failed by any data; the others are about a published figure.
+    """
+
+    passes: Callable[[object, Mapping, float | None], bool]
+    asks: Callable[[object, str], str]
+    states_an_effect: bool = True
+    needs_an_interval: bool = False
+
+
+def _near(most: float, unit: str) -> str:
+    distance = f"{100 * most:g} percentage points" if unit.startswith("share") else f"{most:g}"
+    return f"lie within {distance} of the published one" if most else "be the published one"
+
+
+def _sign(wanted: str, value: Mapping, _) -> bool:
+    signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
+    return signs.get(wanted, any(signs.values()))
+
+
+RULES = {
+    # Guards against 0.966 - 0.961 being slightly above 0.005.
+    "within": Rule(lambda most, value, published: abs(value["estimate"] - published) <= most + 1e-12, _near, False),
+    "at_most": Rule(
+        lambda limit, value, _: 0 < value["estimate"] <= limit,
+        lambda limit, unit: f"be at most {format_number(limit, unit)}",
+        states_an_effect=False,
+    ),
+    "above": Rule(
+        lambda limit, value, _: value["estimate"] > limit,
+        lambda limit, unit: f"lie above {format_number(limit, unit)}",
+        states_an_effect=False,
+    ),
+    "beyond": Rule(
+        lambda limit, value, _: value["low"] > limit,
+        lambda limit, unit: f"lie above {format_number(limit, unit) if limit else 'zero'}",
+        needs_an_interval=True,
+    ),
+    "significant": Rule(
+        lambda level, value, _: value["estimate"] <= level, lambda level, unit: f"be at most {level:g}"
+    ),
+    "counts": Rule(lambda number, value, _: value["estimate"] == number, lambda number, unit: f"be {number:,}"),
+    "flag": Rule(lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""),  # of another value
+    "sign": Rule(
+        _sign, lambda wanted, unit: f"lie {_SIDES.get(wanted, 'on one side of')} zero", needs_an_interval=True
+    ),
+}
+"""Kinds of rule that a claim may be judged by, one each."""
+
+_SIDES = {"positive": "above", "negative": "below"}
+_SUBJECTS = {"significant": "the p value of {}"} | dict.fromkeys(("beyond", "sign"), "the whole interval of {}")
 
 
 @dataclass(frozen=True)
@@ -120,22 +143,18 @@ class Row:
     computed : dict or None
         The recorded value.
     verdict : str
-        One of ``VERDICTS``.
-    why : str
-        What the verdict rests on.
-    tuned : bool
-        Whether the synthetic truth was set near the published figure.
-    truth : float or None
-        The planted or implied value.
-    precision : float or None
-        Half the interval's width as a share of the truth, on synthetic data.
-    rule : dict or None
+        Whether the published figure was reproduced, differs, or was not compared with these data.
+    rule : dict
         The first mark, whether these data pass the claim's rule: ``passed`` (None where that cannot be decided),
         ``mark``, ``asks`` (the rule in a sentence), ``why`` where it cannot be decided, ``power`` and ``null`` (how
         often simulated studies pass it with the effect and without; None where that was not counted).
     check : dict or None
         The second mark, on synthetic data: whether the interval contains the true value that was put into the
-        simulation: ``passed``, ``mark`` and ``says``. It says nothing about the claim.
+        simulation: ``passed``, ``mark`` and ``says``.
+    tuned : bool
+        Whether the synthetic truth was set near the published figure.
+    truth : float, str or None
+        The planted or implied value.
     elsewhere : dict or None
         The same number from ratings that another study released, where they bear on the claim: ``value``, ``study`` and
         whether they pass the same rule (``passed``).
@@ -144,12 +163,10 @@ class Row:
     claim: Claim
     computed: dict | None
     verdict: str
-    why: str
-    tuned: bool = False
-    truth: float | None = None
-    precision: float | None = None
-    rule: dict | None = None
+    rule: dict
     check: dict | None = None
+    tuned: bool = False
+    truth: float | str | None = None
     elsewhere: dict | None = None
 
     @property
@@ -167,20 +184,9 @@ class Row:
 
     def to_dict(self) -> dict:
         """As plain values for ledger.json."""
-        claim = asdict(self.claim) | {"shown": self.claim.published}
-        return {
-            "id": claim.pop("id"),
-            "published": claim,
-            "computed": self.computed,
-            "link": self.link,
-            "verdict": self.verdict,
-            "why": self.why,
-            "tuned": self.tuned,
-            "truth": self.truth,
-            "precision": self.precision,
-            "rule": self.rule,
-            "check": self.check,
-            "elsewhere": self.elsewhere,
+        published = asdict(self.claim) | {"shown": self.claim.published}
+        return {"id": published.pop("id"), "published": published, "computed": self.computed, "link": self.link} | {
+            name: getattr(self, name) for name in ("verdict", "rule", "check", "tuned", "truth", "elsewhere")
         }
 
 
@@ -223,7 +229,7 @@ def _contradiction(entry: Mapping) -> str | None:
     for number in (value, *compare.values()):  # a schema takes nan and whole numbers beyond floats for numbers
         if isinstance(number, int | float) and not abs(number) < 1e300:
             return f"{str(number)[:40]} is no number to compute with. Write another, or null."
-    if compare and len(compare.keys() & set(RULES)) != 1:
+    if compare and len(compare.keys() & RULES.keys()) != 1:
         return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
     for rule, others in (("above", ()), ("counts", (None,))):
         if rule in compare and value not in (compare[rule], *others):
@@ -276,42 +282,45 @@ def make_ledger(
         One for each claim, in their order.
     """
     planted = {entry["key"]: entry for entry in (truth or {}).get("planted", ())}
-    rows = [_row(claim, values, provenance, (planted, implied or {}), rests_on or {}) for claim in claims]
-    rows = [
-        replace(row, rule=_rule_mark(row, rates or {}), check=_check_mark(row), elsewhere=_elsewhere(row.claim, values))
-        for row in rows
-    ]
-    if not values.get("rescaled_columns", {}).get("estimate"):
-        return rows
-    note = "; ratings on another scale were rescaled to the official one"
-    return [replace(row, why=row.why + note) if row.computed and not row.claim.release else row for row in rows]
+    rows = []
+    for claim in claims:
+        value, known = values.get(claim.key), claim.truth or claim.key
+        passed, why, verdict = _outcome(claim, values, provenance, rests_on or {})
+        checked, simulated = (None, False, None), provenance.kind == "synthetic" and not claim.release
+        if simulated and claim.kind != CHECK and value and value["estimate"] is not None:
+            checked = _check(claim, value, planted.get(known), (implied or {}).get(known))
+        rule = _rule_mark(claim, value, passed, why, (rates or {}).get(claim.id))
+        computed = None if value is None else dict(value)
+        rows.append(Row(claim, computed, verdict, rule, *checked, _elsewhere(claim, values)))
+    return rows
 
 
-def _row(claim: Claim, values: Mapping, provenance, truths: tuple[Mapping, Mapping], rests_on: Mapping) -> Row:
+def _outcome(claim: Claim, values: Mapping, provenance, rests_on: Mapping) -> tuple[bool | None, str, str]:
+    """Whether these data pass a claim's rule, why not if it can't be decided, and what came of the published figure."""
     value = values.get(claim.key)
-    if claim.key is None:
-        return Row(claim, None, NOT_COMPUTED, claim.why_not)
-    if value is None:
-        return Row(claim, None, NOT_COMPUTED, f"no notebook of this edition recorded {claim.key}")
+    if claim.key is None or value is None:
+        return None, claim.why_not or f"no notebook of this edition recorded {claim.key}", NOT_COMPARABLE
     if value["estimate"] is None:
-        return Row(claim, dict(value), NOT_COMPUTED, value["reason"])
+        return None, value["reason"], NOT_COMPARABLE
     if claim.kind == CHECK:
-        passed, words = apply_rule(claim, values)
-        verdict = {True: POSSIBLE, False: IMPOSSIBLE, None: NOT_COMPARABLE}[passed]
-        return Row(claim, dict(value), verdict, f"{words} ({claim.compare['reason']})")
-    if claim.release:
-        if absent := [table for table in claim.release if table not in rests_on.get(value["notebook"], ())]:
-            return Row(claim, dict(value), NOT_COMPARABLE, f"not computed from the released table {', '.join(absent)}")
-        return _reproduction(claim, value, values)
-    if provenance.kind == "synthetic":
-        planted, implied = (known.get(claim.truth or claim.key) for known in truths)
-        row = _recovery(claim, value, planted, implied)
-        return replace(row, rule=_passed(claim, values) or {"passed": None, "words": ONLY_OFFICIAL})
-    if provenance.kind != "official" or not provenance.verified:
-        official = provenance.kind == "official"
-        why = "an unverified copy of the official workbook" if official else "the data are not the SENSE-7 release"
-        return Row(claim, dict(value), NOT_COMPARABLE, why, rule=_passed(claim, values))
-    return _reproduction(claim, value, values)
+        return *apply_rule(claim, values), NOT_COMPARABLE
+    absent = [table for table in claim.release or () if table not in rests_on.get(value["notebook"], ())]
+    if absent:
+        return None, f"not computed from the released table {', '.join(absent)}", NOT_COMPARABLE
+    if not claim.release and not (provenance.kind == "official" and provenance.verified):
+        rule = _rule_of(claim)
+        effect = rule and RULES[rule].states_an_effect and not (rule == "flag" and claim.value is not None)
+        if effect:  # nearness to a published figure is none
+            return *apply_rule(claim, values), NOT_COMPARABLE
+        others = {"synthetic": ONLY_OFFICIAL, "official": "an unverified copy of the official workbook"}
+        return None, others.get(provenance.kind, "the data are not the SENSE-7 release"), NOT_COMPARABLE
+    if claim.compare is None:
+        return None, "published in words: read the page beside the claim", NOT_COMPARABLE
+    condition = claim.compare.get("when")
+    if condition and values.get(condition, {}).get("estimate") != "yes":
+        return None, f"not so here: {condition.replace('_', ' ')}", NOT_COMPARABLE
+    passed, why = apply_rule(claim, values)
+    return passed, why, {True: REPRODUCED, False: DIFFERS, None: NOT_COMPARABLE}[passed]
 
 
 def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
@@ -323,143 +332,56 @@ def _elsewhere(claim: Claim, values: Mapping) -> dict | None:
     return {"value": dict(value), "study": claim.elsewhere["study"], "passed": passed}
 
 
-def _rule_mark(row: Row, rates: Mapping[str, Mapping]) -> dict:
-    """Whether these data pass a claim's rule, what it asks, and how often simulated studies pass it."""
-    claim = row.claim
-    decided = {REPRODUCED: True, POSSIBLE: True, DIFFERS: False, IMPOSSIBLE: False}
-    passed = row.rule["passed"] if row.rule else decided.get(row.verdict)
-    why = None if passed is not None else row.rule["words"] if row.rule else row.why
-    counted = rates.get(claim.id, {})
+def _rule_mark(claim: Claim, value: Mapping | None, passed: bool | None, why: str, counted: Mapping | None) -> dict:
+    """The first mark: the outcome, what the rule asks, and how often simulated studies pass it."""
     power, null = (
         counted[world]["passed"] / counted[world]["studies"] if counted else None for world in ("planted", "null")
     )
-    mark = f"{OUTCOMES[passed]} by these data"
+    mark, why = f"{OUTCOMES[passed]} by these data", why or None
     if passed is False and power == 0:
         passed, mark = None, "can't be decided by this design"
         why = "no simulated study passes the rule, not even with the effect"
-    return {"passed": passed, "mark": mark, "asks": _asks(row), "why": why, "power": power, "null": null}
+    asks = None
+    if rule := _rule_of(claim):
+        number, unit = claim.compare.get("number", "the value"), (value or {}).get("unit") or claim.unit
+        subject = _SUBJECTS.get(rule, "{}").format(number)
+        asked = RULES[rule].asks(claim.compare[rule], unit)
+        asks = f"{subject[0].upper()}{subject[1:]}{f' has to {asked}' if asked else ''}."
+    return {"passed": passed, "mark": mark, "asks": asks, "why": why, "power": power, "null": null}
 
 
-def _asks(row: Row) -> str | None:
-    """The rule of a claim in a sentence; None of a claim without one."""
-    compare = row.claim.compare
-    if not compare:
-        return None
-    rule = next(name for name in RULES if name in compare)
-    given, unit = compare[rule], (row.computed or {}).get("unit") or row.claim.unit
-    number = compare.get("number", "the value")
-    subject = number[0].upper() + number[1:]
-    if rule == "flag":
-        return f"{subject}."
-    if rule in ("beyond", "sign"):
-        side = "above" if rule == "beyond" else {"positive": "above", "negative": "below"}.get(given, "on one side of")
-        limit = format_number(given, unit) if rule == "beyond" and given else "zero"
-        return f"The whole interval of {number} has to lie {side} {limit}."
-    if rule == "significant":
-        return f"The p value of {number} has to be at most {given:g}."
-    if rule == "within" and given:
-        distance = f"{100 * given:g} percentage points" if unit.startswith("share") else f"{given:g}"
-        return f"{subject} has to lie within {distance} of the published one."
-    asked = {
-        "counts": lambda: f"be {given:,}",
-        "within": lambda: "be the published one",
-        "at_most": lambda: f"be at most {format_number(given, unit)}",
-        "above": lambda: f"lie above {format_number(given, unit)}",
-    }
-    return f"{subject} has to {asked[rule]()}."
-
-
-_CHECKED = {RECOVERED: True, CONSISTENT: True, BY_CONSTRUCTION: True, MISSED: False}
-"""Verdict on synthetic data -> whether what was put into them was found."""
-
-
-def _check_mark(row: Row) -> dict | None:
-    """Whether the method finds what is true of synthetic data; None on other data, and of what has no truth."""
-    passed = _CHECKED.get(row.verdict)
-    if passed is None:
-        return None
-    if row.verdict == BY_CONSTRUCTION or row.computed["low"] is None:
-        says, mark = f"{row.why[:1].upper()}{row.why[1:]}.", "found again" if passed else "not found again"
-    else:
-        truth = format_number(row.truth, row.computed["unit"])
-        of = "put into" if "(planted)" in row.why else "that follows from"
-        says = f"The interval {'contains' if passed else 'misses'} the true value {of} the simulation, {truth}."
-        mark = f"true value {'inside' if passed else 'outside'}"
-    return {"passed": passed, "mark": mark, "says": says}
-
-
-def _recovery(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> Row:
-    if value["unit"] == P_VALUE:
-        return Row(claim, dict(value), NOT_COMPARABLE, "a p value has no truth that could be stated; see its rule")
-    if planted is None and implied is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "synthetic data without a truth under this name")
+def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: ImpliedTruth | None) -> tuple:
+    """The second mark, whether the truth was tuned, and the truth; None of what has no truth."""
+    if value["unit"] == P_VALUE or (planted is None and implied is None):  # no truth of a p value could be stated
+        return None, False, None
     if planted is None:
         truth, tuned, source = implied.value, False, f"implied, by {implied.source}"
     else:
         truth, tuned = planted["value"], bool(planted.get("tuned"))
         source = f"implied, by {INDEPENDENT}" if planted.get("kind") == "implied" else "planted"
-    row = Row(claim, dict(value), NOT_COMPARABLE, "", tuned, truth)
     estimate, low, high, unit = (value[name] for name in ("estimate", "low", "high", "unit"))
     if isinstance(truth, str) or (planted or {}).get("kind") == "count":
-        same, counted = estimate == truth, not isinstance(truth, str)
-        verdict = (BY_CONSTRUCTION if counted else RECOVERED) if same else MISSED
-        why = f"{format_number(truth, claim.unit)} ({source}) was {'' if same else 'not '}found"
-        return replace(row, verdict=verdict, why=why)
-    if low is None:
-        return replace(row, **_without_interval(value, truth, implied, source))
-    texts = format_distinct([truth, low, high], unit)
-    if not low <= truth <= high:
-        why = f"{texts[0]} ({source}) lies outside the interval, [{texts[1]}, {texts[2]}]"
-        return replace(row, verdict=MISSED, why=why, precision=_precision(low, high, truth))
-    precision = _precision(low, high, truth)
-    recovered = precision is not None and precision <= PRECISE
-    width = (
-        "its precision can't be said of a truth of zero" if precision is None else f"precision {_percent(precision)}"
-    )
-    why = f"{texts[0]} ({source}) lies inside the interval; {width}"
-    return replace(row, verdict=RECOVERED if recovered else CONSISTENT, why=why, precision=precision)
+        passed = estimate == truth
+        says = f"{format_number(truth, claim.unit)} ({source}) was {'' if passed else 'not '}found."
+    elif low is None:  # its spread over simulated studies stands for the interval, where it is known
+        distance = None if implied is None or not implied.sd else replace(implied, value=truth).distance(value)
+        if distance is None:
+            return None, tuned, truth
+        passed = abs(distance) <= BEYOND
+        says = f"{format_number(truth, unit)} ({source}) lies {abs(distance):.1f} standard errors away, by the spread "
+        says += "over simulated studies."
+    else:
+        passed = low <= truth <= high
+        of = "was put into" if source == "planted" else "follows from"
+        shown, contains = format_number(truth, unit), "contains" if passed else "misses"
+        says, mark = f"The interval {contains} {shown}, which {of} the simulation.", "inside" if passed else "outside"
+        return {"passed": passed, "mark": f"true value {mark}", "says": says}, tuned, truth
+    mark = "found again" if passed else "not found again"
+    return {"passed": passed, "mark": mark, "says": f"{says[0].upper()}{says[1:]}"}, tuned, truth
 
 
-def _precision(low: float, high: float, truth: float) -> float | None:
-    """Half the interval's width as a share of the truth; None of a truth of zero."""
-    return (high - low) / 2 / abs(truth) if truth else None
-
-
-def _percent(share: float) -> str:
-    """A share in percent with at least two digits that are not zero."""
-    return f"{share:.0%}" if share >= 0.1 else f"{100 * share:.2g}%"
-
-
-def _without_interval(value: Mapping, truth: float, implied: ImpliedTruth | None, source: str) -> dict:
-    """Verdict of a value without an interval: its spread over simulated studies stands for it, where it is known."""
-    distance = None if implied is None or not implied.sd else replace(implied, value=truth).distance(value)
-    if distance is None:
-        return {"why": "there is no interval to compare the truth with"}
-    shown = format_number(truth, value["unit"])
-    why = f"{shown} ({source}) lies {abs(distance):.1f} standard errors away, by the spread over simulated studies"
-    return {"verdict": CONSISTENT if abs(distance) <= BEYOND else MISSED, "why": why}
-
-
-def _passed(claim: Claim, values: Mapping) -> dict | None:
-    """Whether data pass the rule of a claim that states an effect; None for a claim without such a rule."""
-    if not set(OF_AN_EFFECT) & set(claim.compare or {}) or ("flag" in claim.compare and claim.value is not None):
-        return None  # nearness to a published figure is no effect
-    passed, words = apply_rule(claim, values)
-    return {"passed": passed, "words": words}
-
-
-def _reproduction(claim: Claim, value: Mapping, values: Mapping) -> Row:
-    if claim.compare is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, "published in words: read the page beside the claim")
-    condition = claim.compare.get("when")
-    if condition and values.get(condition, {}).get("estimate") != "yes":
-        return Row(claim, dict(value), NOT_COMPARABLE, f"not so here: {condition.replace('_', ' ')}")
-    passed, rule = apply_rule(claim, values)
-    if passed is None:
-        return Row(claim, dict(value), NOT_COMPARABLE, rule)
-    verdict = REPRODUCED if passed else DIFFERS
-    words = f"{'agrees' if passed else 'does not agree'} {rule} ({claim.compare['reason']})"
-    return Row(claim, dict(value), verdict, words)
+def _rule_of(claim: Claim) -> str | None:
+    return next((name for name in RULES if name in (claim.compare or {})), None)
 
 
 def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None, str]:
@@ -476,8 +398,8 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     -------
     passed : bool or None
         None where the rule can't be applied.
-    words : str
-        The rule, to follow "agrees" or "does not agree"; where it can't be applied, why.
+    why : str
+        Where it can't be applied, why; else "".
 
     Examples
     --------
@@ -485,57 +407,23 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
     >>> entry |= dict(needs="ratings", notebook="10-individualized", key="share")
     >>> claim = Claim(**entry, compare={"beyond": 0.1, "reason": "a tenth of the variance"})
     >>> apply_rule(claim, {"share": {"estimate": 0.3, "low": 0.2, "high": 0.4, "unit": "share of variance"}})
-    (True, 'with the whole interval above 10.0%')
+    (True, '')
     """
-    value = values.get(claim.key)
-    if claim.compare is None:
+    value, name = values.get(claim.key), _rule_of(claim)
+    if name is None:
         return None, "published in words, without a rule"
     if value is None:
         return None, "not recorded here"
     if value["estimate"] is None:
         return None, value["reason"]
-    rule = next(name for name in RULES if name in claim.compare)
-    if rule in ("sign", "beyond") and value["low"] is None:
-        return None, f"there is no interval to tell the {'sign' if rule == 'sign' else 'distance'} by"
-    return _APPLIED[rule](claim.compare[rule], claim, value, values)
-
-
-def _flag(key: str, claim: Claim, value: Mapping, values: Mapping) -> tuple[bool | None, str]:
-    flag, rule = values.get(key, {}), key.replace("_", " ")
-    if flag.get("estimate") is None:
-        return None, f"{rule}: {flag.get('reason') or 'not recorded here'}"
-    return flag["estimate"] == "yes", rule if flag["estimate"] == "yes" else f"{rule}: {flag['estimate']}"
-
-
-def _sign(wanted: str, claim: Claim, value: Mapping, values: Mapping) -> tuple[bool, str]:
-    signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
-    return signs.get(wanted, any(signs.values())), f"in sign: the whole interval on one side of zero ({wanted})"
-
-
-_APPLIED = {
-    # Guards against 0.966 - 0.961 being slightly above 0.005.
-    "within": lambda most, claim, value, _: (
-        abs(value["estimate"] - claim.value) <= most + 1e-12,
-        f"within {most:g}" if most else "exactly",
-    ),
-    "at_most": lambda limit, claim, value, _: (
-        0 < value["estimate"] <= limit,
-        f"at most {format_number(limit, claim.unit)}",
-    ),
-    "above": lambda limit, claim, value, _: (value["estimate"] > limit, f"above {format_number(limit, claim.unit)}"),
-    "beyond": lambda limit, claim, value, _: (
-        value["low"] > limit,
-        f"with the whole interval above {format_number(limit, value['unit'])}",
-    ),
-    "significant": lambda level, claim, value, _: (
-        value["estimate"] <= level,
-        f"at the level of significance {level:g}",
-    ),
-    "counts": lambda number, claim, value, _: (value["estimate"] == number, f"with a count of {number:,}"),
-    "flag": _flag,
-    "sign": _sign,
-}
-"""Rule -> its limit, the claim, its value and all values -> whether it is passed, and its words."""
+    rule, given = RULES[name], claim.compare[name]
+    if name == "flag":
+        value = values.get(given, {"estimate": None})
+        if value["estimate"] is None:
+            return None, f"{given.replace('_', ' ')}: {value.get('reason') or 'not recorded here'}"
+    if rule.needs_an_interval and value["low"] is None:
+        return None, f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by"
+    return rule.passes(given, value, claim.value), ""
 
 
 def summarize(rows: Sequence[Row]) -> str:

@@ -1,5 +1,7 @@
 """Errors that a user can cause: one clear message each, never a traceback."""
 
+from numbers import Real
+
 
 class UserError(Exception):
     """What a user can fix: bad input, a missing file, no network.
@@ -7,3 +9,24 @@ class UserError(Exception):
     The command line prints the message and exits with code 2. The message names
     the place (file, sheet, column, row or cell) and how to fix it.
     """
+
+
+def described(value: object) -> str:
+    """What a value is, in few words: its class, and the value itself where that is short.
+
+    Examples
+    --------
+    >>> described({}), described(123), described(None)
+    ('a dict', 'an int (123)', 'None')
+    """
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    shown = repr(value) if isinstance(value, str | Real) else ""
+    article = "an" if name[0].lower() in "aeiou" else "a"
+    return f"{article} {name}" + (f" ({shown})" if 0 < len(shown) <= 60 else "")
+
+
+def wrong_kind(function: str, wanted: str, name: str, value: object, remedy: str = "") -> UserError:
+    """Error of a function that got something else as the parameter ``name`` than it wants, with what can be given."""
+    return UserError(f"{function} wants {wanted} as {name}; got {described(value)}. {remedy}".rstrip())

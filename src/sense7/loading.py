@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sense7.arguments import wrong_kind
+from sense7.errors import wrong_kind
 from sense7.sources import Provenance, resolve
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.study import Study
@@ -53,7 +53,8 @@ def load(
         If there is no such data set, or it can't be read or analysed.
     """
     if not isinstance(data, (str, Path)):
-        raise wrong_kind("load", "a text or a path", "data", data)
+        remedy = "Give 'synthetic', the name of a data set that was fetched, or the path of a workbook."
+        raise wrong_kind("load", "a text or a path", "data", data, remedy)
     path, provenance = resolve(data)
     options = reading_options(path, scale=scale, words=words, allow_unreadable=allow_unreadable, missing=missing)
     study = read_workbook(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sense7.arguments import described
-from sense7.errors import UserError
+from sense7.errors import UserError, described
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
 

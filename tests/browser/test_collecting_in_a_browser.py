@@ -10,7 +10,7 @@ from sense7.collect.gathering import gather, read_download
 from sense7.collect.page import wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
 from sense7.loading import load
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS
+from sense7.taxonomy import DIMENSION_NAMES
 
 HOSTILE = "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt =1+1"
 REPLIES = ("I am sorry to hear that.", "What would help?")
@@ -178,28 +178,6 @@ def test_a_closed_tab_loses_nothing_that_was_answered(new_person):
     expect(page.get_by_label("Comment")).to_have_value("half a")
 
 
-def test_two_people_at_one_browser_have_answers_of_their_own(new_person):
-    person = new_person(before=())
-    page = person.begin("anna")
-    person.rate(4)
-    page.get_by_role("button", name="I am someone else").click()
-    person.begin("ben")
-    expect(page.locator("input:checked")).to_have_count(0)
-    page.get_by_role("button", name="I am someone else").click()
-    person.begin("anna")
-    expect(page.locator("input:checked")).to_have_count(8)
-
-
-def test_a_page_with_other_conversations_begins_by_itself(new_person):
-    person = new_person(before=())
-    person.begin("anna")
-    person.rate(4)
-    write_page(StudyFile("Ten chats", before=()), [chat("C9")], person.file, replace=True)
-    page = person.begin("anna")
-    expect(page.get_by_text("Conversation 1 of 1")).to_be_visible()
-    expect(page.locator("input:checked")).to_have_count(0)
-
-
 ATTEMPTS = """async () => {
     const refused = new Set();
     document.addEventListener("securitypolicyviolation", (event) => refused.add(event.effectiveDirective));
@@ -221,35 +199,6 @@ def test_the_browser_refuses_to_send_or_load_anything_even_if_the_page_tried(new
     assert refused == ["connect-src", "form-action", "img-src", "script-src-elem"]
     person.complaints.clear()  # the browser says what it refused
     person.asked.clear()
-
-
-def test_what_is_answered_in_one_tab_is_seen_in_the_other(new_person):
-    person = new_person(before=())
-    page = person.begin("anna")
-    other = person.context.new_page()
-    other.goto(person.file.as_uri())
-    other.locator("fieldset").first.get_by_label("Good", exact=True).check()
-    expect(page.locator("fieldset").first.get_by_label("Good", exact=True)).to_be_checked()
-    expect(page.get_by_text("another tab")).to_be_visible()
-
-
-def test_answers_are_removed_for_good_when_asked(new_person):
-    person = new_person(turns="first", before=(), after=(), chats=CHATS[:1])
-    page = person.begin("anna")
-    person.through(1)
-    page.get_by_role("button", name="Remove my answers").click()
-    page.get_by_role("button", name="Remove for good").click()
-    expect(page.get_by_text("no longer in this browser")).to_be_visible()
-    assert page.evaluate("localStorage.length") == 0
-
-
-def test_where_the_browser_keeps_nothing_it_says_so(new_person, tmp_path):
-    person = new_person(turns="first", before=(), after=(), chats=CHATS[:1])
-    person.page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    page = person.begin("anna")
-    expect(page.get_by_text("Leave this tab open")).to_be_visible()
-    person.through(2)
-    assert read_download(person.download(tmp_path)).rated[0].turns[2]["Affective"] == LEVELS[2]
 
 
 def test_what_is_missing_is_said_and_may_be_skipped(new_person, tmp_path):

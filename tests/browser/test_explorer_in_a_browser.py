@@ -1,6 +1,5 @@
 """The conversations of the book as a reader explores them, opened from disk; what people wrote is only text."""
 
-import re
 import shutil
 from dataclasses import replace
 
@@ -67,29 +66,6 @@ def test_filters_leave_what_fits_and_stand_in_the_address(reader):
     expect(status(page)).to_have_text(f"All {total:,} conversations.")
 
 
-def test_each_choice_says_how_many_conversations_it_leaves(reader):
-    page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes"))
-    page.get_by_text("More filters").click()
-    for label in (
-        "Condition",
-        "Topic",
-        "Participant",
-        "First poor turn",
-        "A turn rated low on",
-        "Importance",
-        "Repeated conversations",
-    ):
-        choice = page.get_by_label(label, exact=True)
-        option = choice.locator("option").nth(1)
-        number = option.text_content().rpartition("(")[2].removesuffix(")")
-        choice.select_option(index=1)
-        expect(status(page)).to_have_text(re.compile(f"^{number} of 672 conversations"))
-        choice.select_option(index=0)
-    page.get_by_label("Turns from").fill("12")
-    longer = int((load("synthetic").turns.groupby("conversation").size() >= 12).sum())
-    expect(page.locator(".field-turns_from .hint")).to_have_text(f"fits {longer}")
-
-
 def filtered(reader, query):
     """The conversations that an address leaves: names of those on the first page of the list, and how many they are."""
     page = opened(reader.open(f"{EXPLORER_PAGE}#{query}"))
@@ -128,14 +104,6 @@ def test_filters_find_what_the_statistics_count(reader):
     assert sum(wanted.any() for wanted in expected.values()) > 8, "else nothing is compared"
 
 
-def test_the_list_is_sorted_by_how_far_judge_and_user_are_apart(reader):
-    page = opened(reader.open(f"{EXPLORER_PAGE}#sort=apart"))
-    shown = page.locator("#sense7-explorer .judged").all_inner_texts()
-    by = [float(re.search(r"(\d\.\d\d) (above|below) the user", text)[1]) for text in shown]
-    assert by == sorted(by, reverse=True)
-    assert by[0] > 1
-
-
 def test_a_link_to_a_turn_opens_it_and_ordinary_places_stay_places(reader):
     study = load("synthetic")
     first, *_ = study.conversations["conversation"]
@@ -165,15 +133,6 @@ def test_copy_link_gives_the_address_of_what_is_seen(reader):
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == page.url
     assert copied.endswith("#poor=yes")
-
-
-def test_where_the_clipboard_is_closed_the_link_can_be_copied_by_hand(reader):
-    reader.page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('closed'))")
-    page = opened(reader.open(f"{EXPLORER_PAGE}#poor=yes"))
-    page.get_by_role("button", name="Copy link").click()
-    field = page.get_by_label("Link to copy")
-    expect(field).to_have_value(page.url)
-    assert page.evaluate("getSelection().toString()") == page.url
 
 
 def test_two_conversations_are_chosen_from_the_list_and_stand_beside_each_other(reader):
@@ -252,16 +211,6 @@ def test_a_group_on_a_page_leads_to_its_conversations(reader):
     assert page.get_by_label("Topic", exact=True).input_value() == f"={topic}"
 
 
-def test_the_first_view_is_light(reader, html):
-    """Page, scripts, style and list of the explorer; the theme's files come on top, and texts once the list stands."""
-    asked = set()
-    reader.page.on("request", lambda request: asked.add(request.url.split("?")[0].removeprefix(f"{html.as_uri()}/")))
-    opened(reader.open(EXPLORER_PAGE))
-    own = [name for name in asked if re.match("book/|explorer/conversations|_static/explorer", name)]
-    assert {EXPLORER_PAGE, "explorer/conversations.js", "_static/explorer.js", "_static/explorer.css"} <= set(own)
-    assert sum((html / name).stat().st_size for name in own) < 250_000
-
-
 def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
     page = opened(reader.open(EXPLORER_PAGE))
     link = entries(page).first.locator(".name a")
@@ -274,17 +223,6 @@ def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):
     page.go_back()
     expect(heading).to_be_hidden()
     expect(link).to_be_focused()
-
-
-def test_an_address_opens_its_conversation(reader):
-    conversation = load("synthetic").conversations.iloc[-1]["conversation"]
-    page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={conversation}"))
-    expect(page.get_by_role("heading", name=f"Conversation {conversation}")).to_be_visible()
-    assert page.locator("#sense7-explorer li.message").count() > 1
-    opened(reader.open(f"{EXPLORER_PAGE}#conversation=%3Cb%3Enone"))
-    page.reload()
-    expect(page.locator("#sense7-explorer")).to_contain_text("There is no conversation of this name")
-    assert page.locator("#sense7-explorer b").count() == 0
 
 
 def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
@@ -308,6 +246,7 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
 
 
 @pytest.mark.parametrize("more", ["", "&with={}"])
+@pytest.mark.long
 def test_conversations_are_read_on_a_phone_without_fault(reader, more):
     """As every page, but with one or two conversations open."""
     first, second = load("synthetic").conversations["conversation"].iloc[[0, 3]]

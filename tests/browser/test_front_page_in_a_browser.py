@@ -33,15 +33,6 @@ def test_tab_leads_to_the_skip_link_first_and_soon_to_the_article(front):
     assert where[-1] == "article", where
 
 
-def test_every_target_of_the_front_page_is_24_pixels_high(front):
-    small = front.evaluate(
-        "[...document.querySelectorAll('a, button, summary')].filter(node => node.checkVisibility())"
-        ".map(node => [node.textContent.trim(), node.getBoundingClientRect().height])"
-        ".filter(([, height]) => 1 < height && height < 23.5)"
-    )
-    assert small == []
-
-
 def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(ledger):
     every = rows(ledger).count()
     button = ledger.get_by_role("button", name="not passed")
@@ -80,13 +71,6 @@ def test_next_follows_the_path_to_its_end(front, path):
     assert len(seen) == {"five-minutes": 3, "half-an-hour": 7}[path]
     assert all(url.endswith(f"?path={path}") for url in seen)
     assert front.locator(".sense7-paths p:visible").text_content().endswith("this is its last page.")
-
-
-def test_an_unknown_path_changes_nothing(reader):
-    page = reader.open("notebooks/10-individualized.html?path=__proto__")
-    assert page.locator("a.right-next").get_attribute("href") == "11-context.html"
-    assert page.locator(".sense7-paths p:visible").count() == 2
-    assert reader.complaints == []
 
 
 @pytest.mark.parametrize("file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"])

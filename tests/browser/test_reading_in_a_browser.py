@@ -1,13 +1,11 @@
 """What a reader does with the book in a browser: search, unfold code, follow the ledger, switch, print."""
 
-import csv
 import re
 
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
-HEIGHT = 900
 RELIABILITY = "Seven measures, or one impression?"
 """Title of the page on Cronbach's alpha."""
 
@@ -38,13 +36,6 @@ def test_a_search_from_disk_finds_pages(reader):
     expect(page.locator("article h1")).to_contain_text(RELIABILITY)
 
 
-def test_a_search_on_a_server_shows_where_the_word_stands(reader, page, address):
-    page.goto(f"{address}/search.html?q=alpha")
-    assert RELIABILITY in hits(page)
-    expect(page.locator("#search-results p.context", has_text="alpha").first).to_be_visible()
-    assert [text for text in reader.complaints if "theme mode" not in text] == []
-
-
 def test_a_search_for_markup_finds_nothing_and_runs_nothing(reader, page):
     reader.open("search.html?q=%3Cimg+src%3Dx+onerror%3Dwindow.ran%3D1%3E")
     assert hits(page) == []
@@ -53,14 +44,6 @@ def test_a_search_for_markup_finds_nothing_and_runs_nothing(reader, page):
 
 
 # --- by keyboard -----------------------------------------------------------------------
-
-
-def test_the_first_tab_leads_past_the_side_bar(reader):
-    page = reader.open("notebooks/03-reliability.html")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
-    page.keyboard.press("Enter")
-    assert page.url.endswith("#main-content")
 
 
 def test_code_is_folded_and_opens_by_keyboard(reader):
@@ -79,21 +62,6 @@ def test_code_is_folded_and_opens_by_keyboard(reader):
 
 
 # --- ledger ----------------------------------------------------------------------------
-
-
-def test_links_of_the_ledger_lead_to_the_cell_that_computed_the_value(reader):
-    page = reader.open("book/ledger.html")
-    links = page.locator(".sense7-ledger a[href*='notebooks/'][href*='#cell-']")
-    targets = links.evaluate_all("nodes => nodes.map(node => node.href)")
-    assert len(targets) > 15
-    links.first.click()
-    page.wait_for_url(targets[0])
-    cell = page.locator(":target")
-    assert "cell" in cell.get_attribute("class").split()
-    # The page settles by itself: its scripts move it while they load.
-    page.wait_for_function("document.readyState === 'complete'")
-    box = cell.bounding_box()
-    assert 0 <= box["y"] < HEIGHT or box["y"] < 0 < box["y"] + box["height"]
 
 
 # --- light and dark --------------------------------------------------------------------
@@ -157,17 +125,6 @@ def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(r
 
 
 # --- figures and their data ------------------------------------------------------------
-
-
-def test_the_data_of_a_figure_come_down_as_a_table(reader, tmp_path):
-    page = reader.open("notebooks/03-reliability.html")
-    with page.expect_download() as coming:
-        page.locator("figure.sense7-figure a[download]").first.click()
-    assert coming.value.suggested_filename.endswith(".csv")
-    coming.value.save_as(tmp_path / "figure.csv")
-    rows = list(csv.reader((tmp_path / "figure.csv").read_text("utf-8").splitlines()))
-    assert len(rows) > 2
-    assert len({len(row) for row in rows}) == 1
 
 
 # --- switches --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-PAGE = "notebooks/15-robustness.html"
+PAGE = "notebooks/06-poor-turn.html"
 NAME = "poor_turn_d"
 CHOICE = "any dimension at most 2"
 HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
@@ -25,15 +25,6 @@ def content(figure):
 
 def said(figure):
     return figure.locator("output")
-
-
-def test_the_script_says_what_stands_there_without_it(reader, figure):
-    before = said(figure).inner_text()
-    figure.get_by_label(CHOICE, exact=True).check()
-    assert said(figure).inner_text() != before
-    figure.get_by_role("button", name="As on the other pages").click()
-    expect(said(figure)).to_have_text(before)
-    assert [text for text in reader.complaints if "theme mode" not in text] == []
 
 
 def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
@@ -65,33 +56,8 @@ def test_the_address_keeps_the_choice_and_forgets_it(figure):
     expect(figure.get_by_role("radio").first).to_be_focused()
 
 
-def test_two_figures_of_a_page_share_the_address(figure):
-    page = figure.page
-    figure.get_by_label(CHOICE, exact=True).check()
-    page.locator("#specification-alpha").get_by_label("without Relational", exact=True).check()
-    page.reload()
-    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-    expect(page.locator("#specification-alpha").get_by_label("without Relational", exact=True)).to_be_checked()
-
-
-def test_an_ordinary_anchor_leads_to_its_place_and_changes_nothing(figure):
-    page = figure.page
-    figure.get_by_label(CHOICE, exact=True).check()
-    page.evaluate("document.location.hash = '#how-it-was-done'")
-    expect(page.locator("#how-it-was-done")).to_be_in_viewport()
-    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
-
-
-def test_an_option_that_this_edition_does_not_have_changes_nothing(reader, figure):
-    before = said(figure).inner_text()
-    page = reader.open(f"{PAGE}#specification-poor_turn_d.poor+turn=%3Cimg+src=x+onerror=window.ran=1%3E")
-    page.reload()
-    expect(said(figure)).to_have_text(before)
-    assert page.evaluate("window.ran") is None
-
-
-def test_a_combination_that_was_not_computed_says_why(figure):
-    other = figure.page.locator("#specification-participants_share")
+def test_a_combination_that_was_not_computed_says_why(reader):
+    other = reader.open("notebooks/10-individualized.html").locator("#specification-participants_share")
     other.get_by_label("overall rating", exact=True).check()
     other.get_by_label("complete turns only", exact=True).check()
     expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
@@ -120,6 +86,7 @@ def test_paper_shows_the_choices_of_the_book(figure):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.long
 def test_it_is_read_on_a_phone_without_fault(reader, figure, theme):
     page = figure.page
     page.set_viewport_size({"width": 360, "height": 740})

@@ -97,18 +97,6 @@ def test_it_works_by_keyboard_and_says_where_it_stands(shown):
     assert Axe().run(page).response["violations"] == []
 
 
-def test_texts_stay_texts(shown):
-    page = shown(table_of(["2", "1"]))
-    page.get_by_role("button", name="text").click()
-    assert page.locator("img").count() == 0
-    assert page.evaluate("window.ran") is None
-
-
-def test_a_short_table_is_left_as_it_is(shown):
-    page = shown(table_of(["1"], rows=10))
-    assert page.get_by_role("button").count() == 0
-
-
 def test_a_folded_table_opens_and_is_on_paper(shown):
     page = shown(table_of(["1"], rows=3, fold=True))
     expect(page.get_by_role("table")).to_be_hidden()

@@ -223,6 +223,7 @@ def test_a_log_of_inspect_as_an_archive(tmp_path):
     assert [said(chat) for chat in read_chats([tmp_path / "log.eval"])] == [TALK, TALK]
 
 
+@pytest.mark.long
 def test_a_log_that_inspect_writes(tmp_path):
     need_the_judge()
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log
@@ -247,6 +248,13 @@ def test_a_transcript(write):
     chat = one(write("talk.txt", text))
     assert said(chat) == [("user", "I lost it.\n\nAll: of it."), ("assistant", " Oh no.\n- a"), ("user", "Yes")]
     assert chat.id == "talk-1"
+
+
+def test_a_transcript_with_wide_colons(write):
+    assert said(one(write("talk.txt", "User\uff1a Hi\nAssistant\uff1aHello"))) == [
+        ("user", "Hi"),
+        ("assistant", "Hello"),
+    ]
 
 
 def test_speakers_of_ones_own(write):

@@ -78,14 +78,15 @@ def test_a_list_whose_messages_name_their_parents_is_a_tree(bring):
     assert bring("b.json", {"messages": unused})[1] == [["q", "old", "new"]]
 
 
-def test_a_tree_of_chatgpt_without_its_current_node(bring):
+@pytest.mark.parametrize("current", [{}, {"current_node": None}, {"current_node": "gone"}, {"current_node": 7}])
+def test_a_tree_of_chatgpt_without_its_current_node(bring, current):
     mapping = {
         "a": node(None, "user", "q", 1),
         "c": node("a", "assistant", "new", 3),
         "d": node("c", "user", "thanks"),
         "b": node("a", "assistant", "old", 2),
     }
-    _, texts, said, _ = bring("conversations.json", [{"id": "x", "mapping": mapping}])
+    _, texts, said, _ = bring("conversations.json", [{"id": "x", "mapping": mapping} | current])
     assert texts == [["q", "new", "thanks"]]
     assert "left out: 1 message of another branch\n" in said
 
@@ -134,6 +135,7 @@ def test_a_refusal_in_a_field_of_its_own_is_the_answer(run, write, tmp_path):
     [
         ([["a", {"type": "text", "text": "b"}]], "ab", "nothing"),
         ([{"type": "text", "text": ["a", "b"]}], "ab", "nothing"),
+        ([{"text": "a"}, {"type": "text", "text": {"value": "b", "annotations": []}}], "ab", "nothing"),
         ([None, {"type": "text", "text": "a"}], "a", "1 empty part"),
         ([{"type": "text", "text": None}], "", "1 empty part"),
         ([{"type": "hologram"}, {"type": "hologram"}], "", "2 parts of unknown type hologram"),
@@ -217,10 +219,27 @@ def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, text
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["[11/8/21, 9:41:32 AM] Guest: Hi", "\u200e[08.11.21, 09:41:32] Guest: Hi", "11/8/21, 9:41 AM - Guest: Hi"],
+    "moment",
+    [
+        "[11/8/21, 9:41:32 AM]",  # as on an iPhone
+        "\u200e[31.12.23, 21:41:00]",
+        "[31.12.23, 21:41:00]",
+        "[2023-12-31, 21:41:00]",
+        "[2023/12/31 \u4e0b\u53489:41:00]",
+        "[2023. 1. 5. \uc624\ud6c4 9:41:00]",
+        "[\u0663\u0661\u200f/\u0661\u0662\u200f/\u0662\u0663\u060c \u0669:\u0664\u0661:\u0660\u0660 \u0645]",
+        "11/8/21, 9:41\u202fAM -",  # as on Android
+        "31.12.23, 21:41 -",
+        "31/12/2023 \u00e0 21:41 -",
+        "31/12/23, 9:41 p. m. -",
+        "31/12/23 21.41 -",
+        "23-12-31 21 h 41 -",
+        "31. 12. 2023 21:41 -",
+        "Dec 31, 9:41 PM -",
+    ],
 )
-def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, line):
+def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, moment):
+    line = f"{moment} Guest: Hi"
     with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
         bring("a.txt", f"{line}\n{line}\n", "--speaker", "Guest=user")
     assert "JSON" not in str(caught.value)

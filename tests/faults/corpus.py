@@ -209,12 +209,6 @@ def without_seconds(frames):
     frames["turns"].loc[0, "seconds"] = NAN
 
 
-def nameless(frames):
-    for name in ("conversations", "turns"):
-        frame = frames[name]
-        frame.loc[frame["conversation"] == "C3", "participant"] = " (no PID) C3"
-
-
 def rating(xml):
     """A check of a workbook with other XML in Messages!H3."""
     return lambda b: check(b.edited("Messages", GOOD, f'<c r="H3"{xml}</c>'))
@@ -242,8 +236,6 @@ read(
         b.edited("Tasks", "</sheetData>", '<row r="40"><c r="Z40" t="inlineStr"><is><t></t></is></c></row></sheetData>')
     ),
 )
-for ends in ("A1:XFD1048576", "A1"):
-    read(f"dimension {ends}", lambda b, ends=ends: check(b.edited("Tasks", 'ref="A1:Q5"', f'ref="{ends}"')))
 read(
     "prefixed xml",
     part(MESSAGES, lambda xml: re.sub(rb"<(/?)(\w)", rb"<\1x:\2", xml).replace(b'xmlns="', b'xmlns:x="')),
@@ -273,14 +265,6 @@ for digits in ("1e999", "NaN"):
         without_seconds,
         not_a_number=1,
     )
-read(
-    "no participant",
-    lambda b: check(b.workbook(tasks={"PID": ["P1", "P1", None, "P3"]})),
-    nameless,
-    missing_participant=1,
-    participant_without_conversation=1,
-    participant_without_characteristics=1,
-)
 read(
     "carriage return escaped",
     lambda b: check(b.edited("Messages", SAID, "a_x000D_\nb")),
@@ -327,12 +311,9 @@ refused("zero byte in the xml", lambda b: check(b.edited("Messages", SAID, "a\0b
 refused("truncated zip", whole_file(lambda content: content[:-300]))
 refused("flipped bytes", whole_file(flipped))
 refused("encrypted zip", whole_file(encrypted))
-for name, made in {
-    "mine.xlsx": {"notes.txt": b"hello"},
-    "mine.docx": {"_rels/.rels": b"<Relationships/>", "word/document.xml": b"<document/>"},
-    "mine.ods": {"mimetype": b"application/vnd.oasis.opendocument.spreadsheet", "content.xml": b"<x/>"},
-}.items():
-    refused(f"other zip {name}", lambda b, name=name, made=made: check(b.package(made).rename(b.folder / name)))
+refused(
+    "other zip mine.docx", lambda b: check(b.package({"word/document.xml": b"<d/>"}).rename(b.folder / "mine.docx"))
+)
 refused("part missing", lambda b: check(b.package({name: xml for name, xml in b.parts().items() if name != MESSAGES})))
 refused("part twice but for case", lambda b: check(b.package(b.parts() | {MESSAGES.upper(): b""})))
 refused("other compression", lambda b: check(b.package(b.parts(), zipfile.ZIP_LZMA)))
@@ -353,9 +334,7 @@ for name, old, new in (
 for name, content in (
     ("mine.xlsx", b""),
     ("mine.xlsx", ole("EncryptedPackage")),
-    ("mine.xls", ole("Workbook")),
     ("mine.xlsx", "PID,TaskId\nP1,C1\n"),
-    ("Tasks.csv", "PID,TaskId\nP1,C1\n"),
     ("mine.pdf", b"%PDF-1.7\n1 0 obj\n"),
     ("mine.xlsx", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"),
 ):
@@ -402,9 +381,7 @@ def forbidden(bench):
 
 
 refused("nothing there", lambda b: check(b.folder / "none.xlsx"))
-refused("folder of notes", lambda b: check(b.file("mine/notes.txt", "x").parent))
 refused("dangling link", lambda b: check(b.link("mine.xlsx", "gone.xlsx")))
-refused("link to itself", lambda b: check(b.link("mine.xlsx", "mine.xlsx")))
 refused("pipe", lambda b: check(b.pipe("pipe.xlsx")))
 refused("device", lambda _: check("/dev/zero"))
 refused("name too long", lambda b: check(b.folder / ("x" * 300) / "mine.xlsx"))
@@ -497,8 +474,6 @@ refused("billion laughs", with_document_type(f'<!ENTITY l0 "ha">{LAUGHS}<!ENTITY
 refused("entity from a file", with_document_type('<!ENTITY x SYSTEM "file:///etc/passwd">'))
 for name, xml in (
     ("in the last corner", '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
-    ("in other quotes", "<row r = '1048576'><c s=\"0\"\nr = 'XFD1048576' ><v>1</v></c></row>"),
-    ("in small letters", '<row r="7"><c r="xfd1048576"><v>1</v></c></row>'),
     ("behind a false place", """<row r="7"><c x=' r="A7"' r="XFD1048576"><v>1</v></c></row>"""),
     ("beyond the last corner", '<row r="99999999"><c r="ZZZZ99999999"><v>1</v></c></row>'),
     ("without a place", "<row/>" * 100_000 + "<row>" + "<c/>" * 16_000 + "<c><v>1</v></c></row>"),
@@ -506,7 +481,7 @@ for name, xml in (
     refused(
         f"stray cell {name}",
         lambda b, xml=xml: check(b.edited("Tasks", "</sheetData>", f"{xml}</sheetData>")),
-        costly="quotes" in name or "last corner" in name,
+        costly="last corner" in name,
     )
 
 # Records of origin, parameters, editions -----------------------------------------------------
@@ -520,15 +495,9 @@ refused("record of origin of another file", lambda b: [b.file(RECORD, json.dumps
 for given in (
     "colour=red",
     "draws=ten",
-    "draws=yes",
     "confidence=95",
-    "confidence=.nan",
-    f"seed={2**70}",
-    "draws=[1, 2]",
     "seed=-1 draws=5",
     "data=../../../etc/passwd",
-    "results=/tmp/elsewhere",
-    "draws",
     "draws=[&a [x, x], &b [*a, *a], &c [*b, *b], *c]",
     "seed=!!python/object/apply:os.getcwd []",
     "prompted_condition=nobody",
@@ -544,14 +513,12 @@ refused("notebook unknown", lambda _: ["run", "99"])
 
 
 def simulate(bench, *settings: str):
-    return ["simulate", "--out", bench.folder / "new.xlsx", *(word for one in settings for word in ("--set", one))]
+    return ["simulate", "--out", bench.folder / "new.xlsx", *(word for one in settings for word in ("-p", one))]
 
 
 for setting in (
     "colours=3",
     "participants=many",
-    "participants=0",
-    "turn_sd=.nan",
     "condition_effects=[0.1]",
     "conditions=[a, a]",
 ):
@@ -610,14 +577,10 @@ def in_its_checkout(bench: Bench) -> Iterator[None]:
 
 DOUBLED = "".join(f"&a{n} [{', '.join([f'*a{n - 1}'] * 9)}], " for n in range(1, 9))
 for name, claims in (
-    ("no yaml", "- {id: a"),
     ("of aliases", f"[&a0 [x], {DOUBLED}]"),
     ("that would run", "- !!python/object/apply:os.getcwd []"),
-    ("no list", "just text"),
     ("in latin-1", CLAIM.encode() + b"# caf\xe9"),
     ("nested too deeply", "[" * 10_000),
-    ("of a claim twice", CLAIM * 2),
-    ("without source", CLAIM.replace("source: abstract, ", "")),
     ("value nan", CLAIM.replace("value: 1", "value: .nan")),
 ):
     refused(f"claims {name}", ledger(claims), around=in_its_checkout)
@@ -661,8 +624,6 @@ refused(
 )
 refused("ledger of no edition", beside(command=["ledger", "none"]), around=in_its_checkout)
 refused("predictions for another workbook", judged(TaskId=["C1", "C2", "C3", "X9"]), around=in_its_checkout)
-refused("predictions without conversations", judged(TaskId=...), around=in_its_checkout)
-refused("predictions of other ratings", judged(_TRUTH=["1", "1", "1", "1"]), around=in_its_checkout)
 
 # Prompts ------------------------------------------------------------------------------------
 
@@ -675,20 +636,13 @@ def ask(bench, prompt: Path, *more):
 for content in ("Rate this: {Chat}", "", b"Rate {chat}, caf\xe9"):
     refused(f"prompt {content!r}", lambda b, content=content: ask(b, b.file("mine.txt", content)))
 refused("prompt of 50 MB", lambda b: ask(b, b.file("mine.txt", b"{chat}" + b"x" * (50 * 2**20))), costly=True)
-refused("prompt that is a folder", lambda b: ask(b, b.file("prompts/mine.txt", "{chat}").parent))
-refused("prompt that is a pipe", lambda b: ask(b, b.pipe("pipe")))
 refused("prompt nowhere", lambda b: ask(b, b.folder / "none.txt"))
-refused(
-    "prompt without examples", lambda b: ask(b, b.file("mine.txt", "{chat}"), "--shots", "adaptive", "--examples", "1")
-)
-
 # Predictions --------------------------------------------------------------------------------
 
 for name, columns in (
     ("without scores", {"IS_EMPATHY": ...}),
     ("without truth", {"_TRUTH": ..., "name": "a-b-iter1.xlsx"}),
     ("twice", {"TaskId": ["C1", "C1", "C3", "C4"]}),
-    ("of unknown status", {"status": ["ok", "fine", "ok", "ok"]}),
 ):
     refused(f"predictions {name}", lambda b, columns=columns: evaluate(b.predictions(**columns)))
 for name, columns in (
@@ -697,18 +651,6 @@ for name, columns in (
     ("infinite", {"IS_EMPATHY": ["inf", "1e999", "4", "2"]}),
 ):
     read(f"predictions {name}", lambda b, columns=columns: evaluate(b.predictions(**columns)))
-read(
-    "predictions as csv and workbook",
-    lambda b: [b.predictions("a-b-iter1.csv"), b.predictions("a-b-iter2.xlsx"), evaluate(b.folder)][2],
-)
-read(
-    "predictions of other conversations",
-    lambda b: [
-        b.predictions("a-b-iter1.csv"),
-        b.predictions("a-b-iter2.csv", TaskId=["C1", "C2", "C3", "X9"]),
-        evaluate(b.folder),
-    ][2],
-)
 for content in (
     "",
     b"TaskId\nC1\xe9\n",
@@ -726,7 +668,6 @@ refused(
 refused("csv called xlsx", lambda b: evaluate(b.predictions().rename(b.folder / "a-b-iter1.xlsx")))
 refused("workbook called csv", lambda b: evaluate(b.predictions("a-b-iter1.xlsx").rename(b.folder / "a-b-iter1.csv")))
 refused("folder without predictions", lambda b: evaluate(b.file("session/notes.txt", "x").parent))
-refused("predictions from a pipe", lambda b: evaluate(b.pipe("pipe.csv")))
 refused("confidence of 95", lambda b: [*evaluate(b.predictions()), "--confidence", "95"])
 
 # Batches and sessions -----------------------------------------------------------------------
@@ -738,14 +679,10 @@ def replies(bench, path):
 
 for content in (
     '{"custom_id": "run1-x"}\n{"custom_id": "ru',
-    "[1, 2]\n",
     "[" * 100_000,
-    '{"custom_id": "x"}'.encode("utf-16"),
     '{"custom_id": "run1-x"}\n',
-    "\n",
 ):
     refused(f"replies {content[:30]!r}", lambda b, content=content: replies(b, b.file("replies.jsonl", content)))
-refused("replies from a pipe", lambda b: replies(b, b.pipe("pipe.jsonl")))
 refused(
     "session with a broken journal",
     lambda b: [b.file("session/journal.sqlite", "something else " * 99), ask(b, b.file("mine.txt", "{chat}"))][1],

@@ -1,5 +1,7 @@
 """Weighted kappa: against R, against scikit-free arithmetic, and where there is none."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,14 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from helpers.studies import bootstrap_of
+from helpers.studies import bootstrap_of, draws_of
 from sense7.errors import UserError
+from sense7.estimators import least_squares as lmg_module
 from sense7.estimators import rater_agreement as kappa_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import agreement
+from sense7.findings import agreement as importance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 
 @pytest.fixture(scope="module")
@@ -41,50 +45,6 @@ def by_definition(first, second, power):
 
 levels = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
 
-
-@settings(max_examples=100, deadline=None)
-@given(levels, st.sampled_from([("linear", 1), ("quadratic", 2)]))
-def test_kappa_is_one_minus_observed_by_expected_disagreement(pairs, which):
-    weights, power = which
-    first, second = zip(*pairs, strict=True)
-    table = np.zeros((5, 5))
-    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
-    kappa = kappa_module.weighted_kappa(table, weights)
-    if set(first) == set(second) and len(set(first)) == 1:
-        assert np.isnan(kappa)
-    else:
-        assert kappa == pytest.approx(by_definition(first, second, power), abs=1e-12)
-
-
-def test_full_agreement_is_one_and_chance_is_zero():
-    assert kappa_module.weighted_kappa(np.eye(5)) == 1
-    assert kappa_module.weighted_kappa(np.ones((5, 5))) == pytest.approx(0)
-
-
-def test_without_an_overall_rating_the_row_says_so(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    table = agreement.agreement_with_overall(study, bootstrap_of(study))
-    assert table["estimate"].isna().all()
-    assert table.loc["Affective", "reason"] == "the overall rating was never rated in this data set"
-    assert table.loc["Relational", "reason"] == "the overall rating and Relational was never rated in this data set"
-
-
-def test_constant_ratings_have_no_kappa(minimal_sheets):
-    constant = [None, "good", None, "good"] * 4
-    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), constant)))
-    row = agreement.agreement_with_overall(study, bootstrap_of(study)).loc["Affective"]
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == "both ratings are constant at the same level"
-
-
-def test_ratings_of_different_turns_have_no_kappa(minimal_sheets):
-    messages = {"EmpathyOverall": [None, "good", None, None] * 4, "Interest": [None, None, None, "good"] * 4}
-    study = parse_sheets(minimal_sheets(messages=messages))
-    assert agreement.agreement_with_overall(study, bootstrap_of(study)).loc["Interest", "reason"] == (
-        "no turn has both ratings"
-    )
-
-
 # Paired differences
 
 
@@ -98,24 +58,6 @@ def rated(seed=1, turns=300, people=30, spread=None, holes=0.3):
         frame[name] = np.clip(np.rint(overall + spread[name] * generator.normal(size=turns)), 1, 5)
         frame.loc[generator.random(turns) < holes, name] = np.nan
     return Study("x", frame, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
-
-
-def kappa_of(turns, name, weights="linear"):
-    power = {"linear": 1, "quadratic": 2}[weights]
-    return by_definition(turns[name].tolist(), turns["overall"].tolist(), power)
-
-
-@pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_a_difference_is_of_the_turns_that_rate_both(weights):
-    study = rated()
-    table = agreement.kappa_differences(study, bootstrap_of(study), weights)
-    for name in DIMENSION_NAMES[:-1]:
-        both = study.turns.dropna(subset=["overall", "Relational", name])
-        expected = kappa_of(both, "Relational", weights) - kappa_of(both, name, weights)
-        assert table.loc[name, "estimate"] == pytest.approx(expected, abs=1e-12)
-        assert table.loc[name, "n"] == len(both)
-    largest = table["estimate"][:-1].idxmax()
-    assert table.loc[agreement.NEAREST].drop("key").to_dict() == table.loc[largest].drop("key").to_dict()
 
 
 def differences_of(turns):
@@ -151,29 +93,10 @@ def kappa_by_table(turns, name):
     return float(kappa_module.weighted_kappa(table))
 
 
-def test_differences_that_lack_something_say_what(workbooks, minimal_sheets):
-    study = read_workbook(workbooks["ieval"])
-    table = agreement.kappa_differences(study, bootstrap_of(study))
-    assert table["estimate"].isna().all()
-    assert list(table.index) == [*DIMENSION_NAMES[:-1], agreement.NEAREST]
-    assert table.loc["Affective", "reason"] == "the overall rating and Relational was never rated in this data set"
-    constant = [None, "good", None, "good"] * 4
-    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(("EmpathyOverall", *DIMENSION_NAMES), constant)))
-    table = agreement.kappa_differences(study, bootstrap_of(study))
-    assert set(table["reason"]) == {"a rating is constant at the level of the other"}
-    single = rated(people=1)
-    table = agreement.kappa_differences(single, bootstrap_of(single))
-    assert table["estimate"].notna().all()
-    assert set(table["reason"]) == {"no interval: only 1 participant to resample"}
-    single.turns["Interest"] = np.nan
-    table = agreement.kappa_differences(single, bootstrap_of(single))
-    assert table.loc["Interest", "reason"] == "Interest was never rated in this data set"
-    assert np.isfinite(table.loc[agreement.NEAREST, "estimate"])
-
-
 # Two raters on any scale
 
 THIRDS = st.integers(3, 21).map(lambda third: third / 3)
+
 two_raters = st.lists(st.tuples(THIRDS, THIRDS), min_size=2, max_size=40)
 
 
@@ -206,29 +129,6 @@ def test_by_the_values_that_occur_kappa_is_that_of_scikit_learn(pairs):
         assert kappa == pytest.approx(with_scikit_learn(first, second), abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
-@given(levels)
-def test_of_five_levels_both_functions_give_the_same_kappa(pairs):
-    first, second = zip(*pairs, strict=True)
-    table = np.zeros((5, 5))
-    np.add.at(table, (np.array(first) - 1, np.array(second) - 1), 1)
-    expected = kappa_module.weighted_kappa(table, "quadratic")
-    np.testing.assert_allclose(kappa_module.quadratic_kappa(first, second), expected, atol=1e-12)
-
-
-def test_the_two_ways_to_count_steps_by_hand():
-    """Nobody gave a 4, so that by the values that occur 3 and 5 are one step apart."""
-    first, second = [1, 2, 3, 5], [2, 2, 3, 5]
-    assert kappa_module.quadratic_kappa(first, second) == pytest.approx(1 - 0.25 / 3.75, abs=1e-15)
-    assert kappa_module.quadratic_kappa(first, second, steps="occurring") == pytest.approx(1 - 0.25 / 2, abs=1e-15)
-
-
-def test_where_every_level_occurs_and_nothing_between_both_ways_agree():
-    first, second = [1, 2, 3, 4, 5, 2], [2, 2, 3, 5, 4, 1]
-    by_values = kappa_module.quadratic_kappa(first, second, steps="occurring")
-    assert by_values == pytest.approx(float(kappa_module.quadratic_kappa(first, second)), abs=1e-15)
-
-
 @pytest.mark.parametrize("steps", kappa_module.STEPS)
 def test_a_resample_has_the_kappa_of_its_units_copied_out(steps):
     """So the values that occur are those of the resample."""
@@ -257,3 +157,107 @@ def test_ratings_that_do_not_match_are_refused():
         kappa_module.quadratic_kappa([1, np.nan], [1, 2])
     with pytest.raises(UserError, match="'scale' or 'occurring' as steps; got 'levels'"):
         kappa_module.quadratic_kappa([1, 2], [1, 2], steps="levels")
+
+
+# LMG
+
+
+def r_squared(y, x):
+    design = np.column_stack([np.ones(len(y)), x])
+    residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+    return 1 - (residual**2).sum() / ((y - y.mean()) ** 2).sum()
+
+
+def by_all_orders(y, x):
+    """Mean over all orders of what each column adds to R squared."""
+    k = x.shape[1]
+    added = np.zeros(k)
+    orders = list(itertools.permutations(range(k)))
+    for order in orders:
+        for place, column in enumerate(order):
+            added[column] += r_squared(y, x[:, order[: place + 1]]) - r_squared(y, x[:, order[:place]])
+    return added / len(orders)
+
+
+def related(seed, k=4, rows=50):
+    generator = np.random.default_rng(seed)
+    x = generator.normal(size=(rows, 1)) + generator.normal(size=(rows, k))
+    return x @ generator.normal(size=k) + generator.normal(size=rows), x
+
+
+def lmg_of(y, x):
+    return lmg_module.lmg_from_covariances(np.cov(np.column_stack([x, y]).T))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_lmg_is_the_mean_over_all_orders(seed, k):
+    y, x = related(seed, k)
+    np.testing.assert_allclose(lmg_of(y, x), by_all_orders(y, x), atol=1e-10)
+
+
+def scores(seed=1, rows=120, people=12):
+    generator = np.random.default_rng(seed)
+    common = generator.normal(size=(rows, 1))
+    values = np.clip(np.round(3 + common + generator.normal(size=(rows, 4))), 1, 5)
+    frame = pd.DataFrame(values, index=[f"P{row % people}" for row in range(rows)], columns=[*"abc", "y"])
+    return frame["y"], frame[["a", "b", "c"]]
+
+
+def test_incomplete_units_are_left_out_wherever_the_hole_is():
+    y, x = scores()
+    with_holes, outcome = x.copy(), y.copy()
+    with_holes.iloc[3, 0], with_holes.iloc[7, 2], outcome.iloc[11] = np.nan, np.nan, np.nan
+    keep = [row for row in range(len(x)) if row not in {3, 7, 11}]
+    table = importance.parts_and_shares(outcome, with_holes, draws_of(x))[0]
+    expected = importance.parts_and_shares(y.iloc[keep], x.iloc[keep], draws_of(x))[0]
+    pd.testing.assert_frame_equal(table, expected)
+    assert set(table["n"]) == {117}
+
+
+def in_conversations(seed=1, talks=15):
+    y, x = scores(seed)
+    x.iloc[[4, 9], [0, 1]] = np.nan
+    return y, x, pd.Series([f"C{row % talks}" for row in range(len(x))])
+
+
+def test_within_conversations_it_is_that_of_departures_of_the_complete_turns():
+    y, x, talks = in_conversations()
+    complete = x.notna().all(axis=1).to_numpy()
+    both = x.assign(y=y)[complete].reset_index(drop=True)
+    departures = (both - both.groupby(talks[complete].to_numpy()).transform("mean")).to_numpy()
+    table = importance.parts_and_shares(y, x, draws_of(x), conversations=talks)[0]
+    expected = by_all_orders(departures[:, -1], departures[:, :-1])
+    np.testing.assert_allclose(table["estimate"], [*expected, expected.sum()], atol=1e-10)
+    assert set(table["n"]) == {complete.sum()}
+    assert table["method"].str.contains("within conversations, listwise").all()
+
+
+def test_nothing_that_varies_within_conversations_says_so():
+    y, x, talks = in_conversations()
+    constant = x.groupby(talks.to_numpy()).transform("first")
+    for outcome, dimensions in ((y, constant), (y.groupby(talks.to_numpy()).transform("first"), x)):
+        for table in importance.parts_and_shares(outcome, dimensions, draws_of(x), conversations=talks):
+            assert set(table["reason"]) == {"the outcome or a dimension does not vary within conversations"}
+    alone, _ = importance.parts_and_shares(y, x, draws_of(x), conversations=pd.Series(range(len(x))))
+    assert set(alone["reason"]) == {"the outcome or a dimension does not vary within conversations"}
+
+
+def test_nothing_rated_constant_columns_and_one_participant():
+    y, x = scores(people=1)
+    table = importance.parts_and_shares(y, x.assign(d=3.0), draws_of(x))[0]
+    assert table.loc["d", "reason"] == "does not vary in the units used"
+    assert table.loc["a", "reason"] == "no interval: only 1 participant to resample"
+    assert table.loc["a", "estimate"] > 0
+    nothing = importance.parts_and_shares(y, x * np.nan, draws_of(x))[0]
+    assert nothing.loc[importance.TOTAL, "reason"] == "no dimension was rated in this data set"
+    constant = importance.parts_and_shares(y * 0 + 3, x, draws_of(x))[0]
+    assert set(constant["reason"]) == {"the outcome does not vary"}
+
+
+def test_r_squared_of_some_dimensions_says_what_it_lacks_beside_why_it_has_no_interval():
+    y, x = scores(people=1)
+    table = importance.parts_and_shares(y, x.assign(e=np.nan), draws_of(x))[0]
+    reason = table.loc[importance.TOTAL, "reason"]
+    assert reason.startswith("no interval: only 1 participant to resample; ")
+    assert "e" in reason.removeprefix("no interval: only 1 participant to resample; ")

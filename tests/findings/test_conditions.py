@@ -4,28 +4,30 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import statsmodels.api as sm
 from scipy import stats
+from statsmodels.multivariate.factor import Factor
 
-from sense7.estimators import estimates
-from sense7.estimators.bootstrap import ParticipantBootstrap
+import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.findings import conditions, measures
+from sense7.findings.conditions import largest_loading_difference
+from sense7.findings.measures import turn_rating
 from sense7.simulate import Parameters, simulate
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS
+from sense7.study import RATED, Study
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 MIXED_MODEL = 2e-4
+
 P_VALUE = {"rel": 1e-3, "abs": 0}
+
 """The reference has ten digits; lme4 stops 2e-5 short of the largest likelihood, which moves small p values by 4e-4 of
 themselves. Relative, since an absolute tolerance holds nothing where p is smaller than it."""
 
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
-
-
-def bootstrap_of(study, draws=300):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -110,30 +112,7 @@ def planted(seed, **changes):
     return parse_sheets(found.sheets)
 
 
-def test_the_smallest_difference_is_that_of_the_pairs(study, contrasts):
-    row = conditions.prompted_minus_best_other(study, bootstrap_of(study), overall_ratings(study))
-    pairs = [name for name in contrasts.differences.index if name.startswith("gpt-4-emp minus")]
-    table = contrasts.differences.loc[pairs]
-    assert len(pairs) == 3
-    assert row["estimate"] == table["estimate"].min()
-    assert row["low"] == pytest.approx(table["low"].min(), abs=1e-12)
-    # The upper limit has Bonferroni's: t at 1 - 0.05 / 6.
-    wide = contrasts.pairs.loc[pairs, "standard error"] * stats.t.ppf(
-        1 - 0.05 / 6, contrasts.pairs.loc[pairs, "degrees of freedom"]
-    )
-    assert row["high"] == pytest.approx((table["estimate"] + wide).min(), abs=1e-12)
-    assert row["high"] >= table["high"].min()
-    assert row["n"] == table["n"].iloc[0]
-
-
-def test_with_one_other_condition_it_is_that_difference(study):
-    some = study.subset(conditions=["gpt-4-emp", "gpt-3.5"])
-    contrasts = conditions.mixed_contrasts(some, bootstrap_of(some))
-    row = conditions.prompted_minus_best_other(some, bootstrap_of(some))
-    for name in ("estimate", "low", "high"):
-        assert row[name] == pytest.approx(contrasts.differences[name].iloc[0], abs=1e-12)
-
-
+@pytest.mark.long
 def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
     """One other condition equals the prompted one, two lie far below: the highest mean is a coin, this is not."""
     equal = {"condition_effects": [0.4, -0.4, -0.4, 0.4], "condition_slopes": [0] * 4}
@@ -147,30 +126,6 @@ def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
     clear = planted(1, condition_effects=[0, 0, 0, 0.8])
     row = conditions.prompted_minus_best_other(clear, bootstrap_of(clear, 5))
     assert 0 < row["low"] < row["estimate"] < row["high"]
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"tasks": {"Model": ["only"] * 4}}, conditions.ONE_CONDITION),
-        ({"tasks": {"Model": [None] * 4}}, conditions.NO_CONDITION),
-        ({}, "the ratings do not vary"),
-    ],
-)
-def test_where_no_condition_can_beat_another_it_says_why(minimal_sheets, change, reason):
-    study = parse_sheets(minimal_sheets(**change))
-    row = conditions.prompted_minus_best_other(study, bootstrap_of(study, 5))
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == reason
-
-
-def test_without_a_prompted_condition_there_is_no_smallest_difference(study):
-    unknown = replace(study, prompted_condition=None, prompted_reason="no name says so")
-    row = conditions.prompted_minus_best_other(unknown, bootstrap_of(study))
-    assert row["reason"] == "which condition is prompted is not known: no name says so"
-    absent = replace(study, prompted_condition="gpt-9")
-    row = conditions.prompted_minus_best_other(absent, bootstrap_of(study))
-    assert row["reason"] == "no rated conversation in the prompted condition, or in any other"
 
 
 def rated_by(minimal_sheets, levels):
@@ -218,16 +173,6 @@ def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, lev
         assert found["best"]["reason"] == found["share"]["reason"] == "several conditions have the same highest mean"
 
 
-def test_means_that_differ_by_rounding_alone_are_equal(minimal_sheets):
-    study = rated_by(minimal_sheets, {"prompted": [3] * 6, "plain": [3] * 6})
-    conversations = study.conversations["condition"] == "plain"
-    plain = study.turns["conversation"].isin(study.conversations.loc[conversations, "conversation"])
-    study.turns.loc[plain, list(DIMENSION_NAMES)] *= 1 + 2e-16
-    study.turns.loc[plain, list(DIMENSION_NAMES)] += 1e-15
-    best = conditions.best_condition(study, bootstrap_of(study))["best"]
-    assert (best["estimate"], best["reason"]) == (None, "several conditions have the same highest mean")
-
-
 def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
     assert conditions.condition_design(study).kind == "within participants"
     assert conditions.condition_design(study).n == study.conversations["participant"].nunique()
@@ -246,57 +191,176 @@ def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
     assert kind(["a", "b"] * 4, [f"P{number + 1}" for number in range(8)]) == "between participants"
 
 
-def test_without_a_condition_everything_says_so(minimal_sheets):
-    study = parse_sheets(minimal_sheets(tasks={"Model": [None] * 4}))
-    bootstrap = bootstrap_of(study)
-    assert conditions.condition_design(study).kind == "no condition"
-    for table in (
-        conditions.condition_means(study, bootstrap),
-        conditions.condition_differences(study, bootstrap),
-        conditions.prompted_minus_mean_of_others(study, bootstrap),
-    ):
-        assert table["estimate"].isna().all()
-        assert set(table["reason"]) == {conditions.NO_CONDITION}
-    assert conditions.mixed_contrasts(study, bootstrap_of(study)).reason == conditions.NO_CONDITION
-    assert conditions.best_condition(study, bootstrap)["best"]["reason"] == conditions.NO_CONDITION
+# Dimension by condition
+
+CONDITIONS_DIMENSIONS = ("first", "second", "third")
+
+SEVEN = list(DIMENSION_NAMES)
 
 
-def test_with_one_condition_there_is_nothing_to_compare(minimal_sheets):
-    study = parse_sheets(minimal_sheets(tasks={"Model": ["only"] * 4}))
-    bootstrap = bootstrap_of(study)
-    assert conditions.condition_means(study, bootstrap).loc["only", "estimate"] > 4
-    assert conditions.condition_differences(study, bootstrap)["reason"].tolist() == [conditions.ONE_CONDITION]
-    contrasts = conditions.mixed_contrasts(study, bootstrap)
-    assert contrasts.reason == conditions.ONE_CONDITION
-    assert set(contrasts.overall["reason"]) == {conditions.ONE_CONDITION}
-    assert list(contrasts.overall.index) == ["F test"]
-    best = conditions.best_condition(study, bootstrap)["best"]
-    assert (best["estimate"], best["n"], best["reason"]) == (None, 4, conditions.ONE_CONDITION)
+def study_of(seed, interaction=0.0, level=0.0, people=40):
+    """Each participant has one conversation per condition, of one turn; ratings are numbers, not cut into levels.
+
+    ``interaction``: added to Relational in the first condition; ``level``: to every dimension in it.
+    """
+    generator = np.random.default_rng(seed)
+    rows = []
+    for person in range(people):
+        own = generator.normal(scale=1.0)
+        for condition in CONDITIONS_DIMENSIONS:
+            ratings = 3 + own + 0.3 * generator.normal() + 0.4 * generator.normal(size=7)
+            if condition == "first":
+                ratings += level
+                ratings[-1] += interaction
+            rows.append([f"P{person}", condition, *ratings])
+    turns = pd.DataFrame(rows, columns=["participant", "condition", *SEVEN])
+    turns["conversation"] = [f"C{number}" for number in range(len(turns))]
+    turns = turns.assign(turn=1, overall=np.nan)
+    conversations = turns[["conversation", "participant", "condition"]].assign(topic=None)
+    return Study("made up", conversations, turns, turns, None, pd.DataFrame())
 
 
-def test_names_from_a_workbook_are_safe_in_keys(minimal_sheets):
-    names = ["a`b", "a<b", "$x$", 'say "hi"']
-    study = parse_sheets(minimal_sheets(tasks={"Model": names}))
-    keys = conditions.condition_differences(study, bootstrap_of(study), standardized=True)["key"]
-    assert len(set(keys)) == 6
-    assert not set("`<>$\" '") & set("".join(keys))
+def test_deviations_are_those_by_hand():
+    study = study_of(1, interaction=0.5)
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
+    means = study.turns.groupby("condition")[SEVEN].mean()
+    profile = means - means.mean()
+    deviation = profile.sub(profile.mean(axis=1), axis=0)
+    for condition in CONDITIONS_DIMENSIONS:
+        for name in SEVEN:
+            row = found.deviations.loc[f"{name}, {condition}"]
+            assert row["estimate"] == pytest.approx(deviation.loc[condition, name], abs=1e-12)
+            assert row["low"] < row["estimate"] < row["high"]
+            assert row["n"] == 40
+    assert deviation.abs().to_numpy().max() == abs(deviation.loc["first", "Relational"])
+    assert found.where["estimate"] == "Relational, first"
+    largest = found.test.loc["largest deviation", "estimate"]
+    assert largest == pytest.approx(deviation.loc["first", "Relational"], abs=1e-12)
 
 
-def test_a_p_value_that_is_missing_is_shown_as_nothing():
-    assert [estimates.p_in_words(p) for p in (np.nan, 0.0, 0.0001, 0.00009, 1.0)] == [
-        "",
-        "< 0.0001",
-        "0.0001",
-        "< 0.0001",
-        "1.0000",
-    ]
+@pytest.mark.parametrize("draws", [60, 2])  # two are the fewest that have a standard error
+def test_the_p_value_is_that_of_resampled_rows(draws):
+    study = study_of(4)
+    bootstrap = bootstrap_of(study, draws)
+    found = conditions.dimension_by_condition(study, bootstrap).test.loc["interaction"]
+
+    def deviations(turns):
+        means = turns.groupby("condition")[SEVEN].mean()
+        profile = means - means.mean()
+        return profile.sub(profile.mean(axis=1), axis=0).to_numpy()
+
+    own, drawn = deviations(study.turns), []
+    for weights in bootstrap.weights():
+        times = study.turns["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
+        drawn.append(deviations(study.turns.loc[study.turns.index.repeat(times)]))
+    errors = np.std(drawn, axis=0)
+    by_chance = (np.abs(np.array(drawn) - own) / errors).max(axis=(1, 2))
+    expected = ((by_chance >= np.abs(own / errors).max()).sum() + 1) / (draws + 1)
+    assert found["estimate"] == pytest.approx(expected, abs=1e-9)
+    assert found["n"] == len(study.conversations)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_between_p_and_bonferroni(p):
-    p = np.array(p)
-    adjusted = estimates.holm(p)
-    assert (adjusted >= p).all()
-    assert (adjusted <= np.minimum(p * len(p), 1) + 1e-12).all()
-    assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+def p_value(seed, **planted):
+    study = study_of(seed, **planted)
+    return conditions.dimension_by_condition(study, bootstrap_of(study, 200)).test.loc["interaction", "estimate"]
+
+
+@pytest.mark.long
+def test_a_level_of_a_condition_is_no_interaction_and_an_interaction_is_seen():
+    same = [p_value(seed) for seed in range(60)]
+    level = [p_value(seed, level=1.5) for seed in range(60)]
+    np.testing.assert_allclose(level, same, atol=1e-9)  # what all dimensions gain cancels exactly
+    assert np.mean(np.array(same) <= 0.05) <= 0.13  # 5% of 60 studies, and three standard errors
+    planted = [p_value(seed, interaction=0.5) for seed in range(10)]
+    assert max(planted) <= 0.05
+
+
+def test_without_differences_between_dimensions_there_is_no_test():
+    study = study_of(3)
+    for name in SEVEN[1:]:
+        study.turns[name] = study.turns["Affective"]
+    found = conditions.dimension_by_condition(study, bootstrap_of(study))
+    assert found.test.loc["interaction", "reason"] == "no test: a deviation is the same in every resample"
+
+
+# Loadings in the prompted condition and in the others
+
+
+def loadings_by_statsmodels(ratings):
+    found = Factor(ratings, n_factor=1, method="ml").fit(maxiter=2000).loadings[:, 0]
+    return found * np.sign(found.sum())
+
+
+def test_the_difference_is_that_of_two_factor_models_of_statsmodels():
+    study = s7.load("synthetic")
+    row = largest_loading_difference(study, bootstrap_of(study)).iloc[0]
+    turns = study.turns.dropna(subset=SEVEN)
+    prompted = turns["condition"] == study.prompted_condition
+    differences = pd.Series(
+        loadings_by_statsmodels(turns.loc[prompted, SEVEN]) - loadings_by_statsmodels(turns.loc[~prompted, SEVEN]),
+        SEVEN,
+    )
+    largest = differences.abs().idxmax()
+    assert row["estimate"] == pytest.approx(differences[largest], abs=1e-4)
+    assert f"; {largest}, prompted condition minus the others" in row["method"]
+    assert row["n"] == len(turns)
+    assert row["low"] < row["estimate"] < row["high"]
+
+
+def study_of_factors(seed, loading=0.8, people=60, talks=6):
+    """One factor with loadings of .8; in the prompted condition that of Relational is another."""
+    generator = np.random.default_rng(seed)
+    who = np.repeat(np.arange(people), talks)
+    condition = np.where(np.arange(len(who)) % 2, "plain", "prompted")
+    size = np.full((len(who), 7), 0.8)
+    size[condition == "prompted", -1] = loading
+    ratings = generator.normal(size=(len(who), 1)) * size + generator.normal(size=size.shape) * np.sqrt(1 - size**2)
+    frame = pd.DataFrame(ratings, columns=SEVEN)
+    names = {"participant": [f"P{one}" for one in who], "condition": condition, "topic": None}
+    frame = frame.assign(**names, conversation=[f"C{one}" for one in range(len(who))], turn=1, overall=np.nan)
+    frame = frame.assign(**{f"{name}_state": RATED for name in RATING_NAMES})
+    return Study("made up", frame, frame, frame, None, pd.DataFrame(), prompted_condition="prompted")
+
+
+@pytest.mark.long
+def test_where_loadings_are_the_same_the_largest_difference_is_rarely_off_zero():
+    """The interval allows for having picked the largest of seven: at 95%, at most 3 of 30 by chance."""
+    studies = [study_of_factors(seed) for seed in range(30)]
+    rows = [largest_loading_difference(study, bootstrap_of(study)).iloc[0] for study in studies]
+    assert sum(not row["low"] <= 0 <= row["high"] for row in rows) <= 4
+    assert all(row["estimate"] != 0 for row in rows)
+
+
+# Fading
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return s7.load("synthetic")
+
+
+def test_levels_are_plain_means_of_each_turn(synthetic):
+    turns = synthetic.turns.assign(y=turn_rating(synthetic.turns, "dimensions"))
+    expected = turns.groupby(["condition", "turn"])["y"].agg(["mean", "count"])
+    for condition, table in conditions.levels_by_turn(synthetic, bootstrap_of(synthetic)).items():
+        assert list(table.index) == list(range(1, 11))
+        np.testing.assert_allclose(table["estimate"], expected.loc[condition].loc[1:10, "mean"])
+        assert table["n"].tolist() == expected.loc[condition].loc[1:10, "count"].tolist()
+        assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
+
+
+def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(synthetic):
+    people = synthetic.conversations["participant"].unique()[:12]
+    some = synthetic.subset(participants=list(people))
+    turns = some.turns.assign(y=turn_rating(some.turns, "dimensions")).dropna(subset=["y"]).reset_index(drop=True)
+    prompted = (turns["condition"] == synthetic.prompted_condition).to_numpy()
+    met = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy() == 2
+    assert met.any()
+    found = conditions.prompt_fading(some, bootstrap_of(some))
+    for name, used in (("all participants", np.ones(len(turns), dtype=bool)), ("participants who met both", met)):
+        own, kind = turns[used], prompted[used]
+        columns = pd.DataFrame({"p": own["turn"] * kind, "o": own["turn"] * ~kind})
+        indicators = pd.get_dummies(own["conversation"], dtype=float)
+        fit = sm.OLS(own["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
+        assert found.loc[name, "estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
+        assert found.loc[name, "n"] == used.sum()

@@ -1,9 +1,6 @@
 """Context: against models with an indicator of each participant, against rows copied out, and where there is none."""
 
-import functools
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,63 +8,14 @@ import pytest
 import statsmodels.api as sm
 
 import sense7 as s7
+from helpers.studies import bootstrap_of
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.least_squares import least_squares, within
 from sense7.findings import context
-from sense7.workbook import parse_sheets, read_workbook
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@functools.cache
-def read(path):
-    """A workbook, read once for all tests."""
-    return read_workbook(path)
-
-
-def bootstrap_of(study, draws=100):
-    return ParticipantBootstrap(study.conversations["participant"], draws=draws, seed=1)
 
 
 @pytest.fixture(scope="module")
 def study():
     return s7.load("synthetic")
-
-
-@pytest.fixture(scope="module")
-def planted():
-    truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))
-    return {entry["key"]: entry["value"] for entry in truth["planted"]}
-
-
-# Least squares
-
-
-def random_design(seed, rows=40, columns=4):
-    generator = np.random.default_rng(seed)
-    x = generator.normal(size=(rows, columns)) * [1, 10, 0.1, 3]
-    return x, x @ [1.0, -0.2, 3, 0] + generator.normal(size=rows)
-
-
-def test_least_squares_equals_statsmodels():
-    x, y = random_design(1)
-    z = np.column_stack([x, y])
-    coefficients, residual, rank = least_squares(z.T @ z)
-    fit = sm.OLS(y, x).fit()
-    np.testing.assert_allclose(coefficients, fit.params, atol=1e-10)
-    assert residual == pytest.approx(fit.ssr)
-    assert rank == 4
-
-
-def test_a_coefficient_that_nothing_identifies_is_missing_and_the_others_stay():
-    x, y = random_design(2)
-    z = np.column_stack([x[:, 0], x[:, 1], x[:, 1], np.zeros(len(y)), y])
-    coefficients, residual, rank = least_squares(z.T @ z)
-    fit = sm.OLS(y, x[:, :2]).fit()
-    assert coefficients[0] == pytest.approx(fit.params[0])
-    assert np.isnan(coefficients[1:]).all()
-    assert residual == pytest.approx(fit.ssr)
-    assert rank == 2
 
 
 # How the ratings depend on context
@@ -115,29 +63,6 @@ def test_the_share_is_the_adjusted_one_of_that_model(study):
     assert row["low"] < row["estimate"] < row["high"]
 
 
-def copied_out(study, generator):
-    """The study with participants drawn and copied, and how often each was taken."""
-    names = sorted(study.conversations["participant"].unique())
-    times = np.bincount(generator.integers(len(names), size=len(names)), minlength=len(names))
-    frame = context.context_frame(study)
-    parts = [
-        frame[frame["participant"] == name].assign(participant=f"{name}/{copy}")
-        for name, count in zip(names, times, strict=True)
-        for copy in range(count)
-    ]
-    return pd.concat(parts, ignore_index=True), pd.Series(times, index=names)
-
-
-def test_resampling_by_weights_is_that_of_the_rows_copied_out(study):
-    copies, times = copied_out(study, np.random.default_rng(4))
-    frame = context.context_frame(study)
-    weights = frame["participant"].map(times).to_numpy(dtype=float)
-    steps = ["importance", "desired_empathy", "y"]
-    z, copied = (within(one[steps].to_numpy(dtype=float), one["participant"]) for one in (frame, copies))
-    by_weights = least_squares((z * weights[:, None]).T @ z)[0]
-    np.testing.assert_allclose(by_weights, least_squares(copied.T @ copied)[0], atol=1e-9)
-
-
 def permuted(y, topics, draws=400):
     people = pd.Series(np.repeat(np.arange(10), 4))
     frame = pd.DataFrame({"participant": people, "topic": topics, "y": y})
@@ -156,21 +81,11 @@ def test_a_permutation_finds_what_is_there_and_nothing_else():
     assert alone["reason"] == "no participant has conversations on two topics"
 
 
+@pytest.mark.long
 def test_null_topics_give_p_values_that_are_evenly_spread():
     generator = np.random.default_rng(3)
     p = [permuted(generator.normal(size=40), generator.choice(list("abc"), 40), 100)["estimate"] for _ in range(200)]
     assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.1
-
-
-def test_what_was_planted_is_found(study, planted):
-    bootstrap = bootstrap_of(study, 2000)
-    gap = context.expected_experienced_gap(study, bootstrap).iloc[0]
-    assert gap["low"] <= planted["expected_experienced_gap"] <= gap["high"]
-    slopes = context.context_slopes(study, bootstrap)
-    assert slopes.loc["importance", "low"] > 0
-    assert slopes.loc["desired empathy", "high"] < 0
-    assert slopes["low"].iloc[2] > 0
-    assert context.context_shares(study, bootstrap)["low"].iloc[0] > 0
 
 
 # Expected and experienced
@@ -198,6 +113,7 @@ def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(st
     assert gaps[0]["low"] > 0 > gaps[1]["high"]
 
 
+@pytest.mark.long
 def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
     """At most one in twenty without a difference; the synthetic topics exchanged at random have none."""
     generator, found = np.random.default_rng(7), []
@@ -213,41 +129,3 @@ def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
         moved.loc[moved["topic"] == topic, post] = (moved.loc[moved["topic"] == topic, post] + step).clip(1, 5)
     differing = replace(study, conversations=moved)
     assert context.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001
-
-
-def test_the_gaps_of_the_topics_add_up_to_that_of_all(study):
-    bootstrap = bootstrap_of(study)
-    table = context.gap_by_topic(study, bootstrap)
-    gap = context.expected_experienced_gap(study, bootstrap).iloc[0]
-    assert np.average(table["estimate"], weights=table["n"]) == pytest.approx(gap["estimate"])
-
-
-# What can't be computed
-
-
-def test_a_context_that_does_not_vary_says_so(workbooks):
-    study = read(workbooks["reference"])
-    slopes = context.context_slopes(study, bootstrap_of(study))
-    assert slopes.loc["importance", "reason"] == "importance is the same in every conversation"
-    assert slopes.loc["importance", "n"] == 0
-
-
-def test_a_context_that_was_never_given_says_so(workbooks):
-    study = read(workbooks["ieval"])
-    slopes = context.context_slopes(study, bootstrap_of(study))
-    assert slopes.loc["importance", "reason"] == "importance was not given in this data set"
-    assert np.isfinite(context.context_shares(study, bootstrap_of(study))["estimate"].iloc[0])
-    reasons = set(context.expected_experienced_gap(study, bootstrap_of(study))["reason"])
-    assert reasons == {"desired empathy was not given in this data set"}
-
-
-def test_keys_never_hold_names_of_the_workbook(study):
-    topics = context.own_topic_means(study, bootstrap_of(study))
-    assert topics["key"].tolist() == [f"topic_mean_own_{number}" for number in range(1, 9)]
-
-
-def test_without_topics_the_one_row_is_no_topic(minimal_sheets):
-    study = parse_sheets(minimal_sheets(tasks={"PreTaskChoice": None}))
-    table = context.gap_by_topic(study, bootstrap_of(study))
-    assert (table.index.name, list(table.index)) == ("topic", [context.NOT_GIVEN])
-    assert table["reason"].tolist() == ["topic was not given in this data set"]

@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import sense7.findings
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures
 from sense7.findings.robustness import IN_STUDIES
@@ -302,6 +303,22 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
                 assert row["reason"], name
 
 
+OF_STUDIES = {name: one for name, one in FINDINGS.items() if {"study", "bootstrap"} <= set(one[1])}
+
+
+@pytest.mark.parametrize("name", OF_STUDIES)
+def test_a_bootstrap_of_other_participants_is_refused(name):
+    study, _ = known(1)
+    people = study.conversations["participant"].unique()
+    few, (function, asked) = study.subset(participants=people[:12]), OF_STUDIES[name]
+    for one, other in ((few, study), (study, few)):
+        given = arguments(one) | {"bootstrap": arguments(other)["bootstrap"]}
+        counts = f"{other.conversations['participant'].nunique()} participants; {one.name} has"
+        with pytest.raises(UserError, match=re.escape(f"The bootstrap resamples {counts}")) as caught:
+            function(**{parameter: given[parameter] for parameter in asked})
+        assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(caught.value)
+
+
 DEGENERATE = {
     "as it is": {},
     "one conversation": {"conversations": 1, "turns": 1},
@@ -327,6 +344,149 @@ def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets,
         assert row["reason"] or not missing, name
         for text in (row["method"], row["reason"], row["unit"]):
             assert not PLURAL.search(str(text)), (name, text)
+
+
+SEVEN = sorted(RATINGS - {"EmpathyOverall"})
+CONSTANT = {"messages": dict.fromkeys(sorted(RATINGS), [None, "good"] * 8)}
+POOR = [None, "poor", None, "poor"]
+WISHES = {"PreTaskDesiredEmpathy": [3.0, 3.0, 1.0, 1.0]}
+NO_POST = {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}}
+VARIED_POST = {"tasks": {f"PostTaskEmpathy_{name}": [float(1 + number % 5) for number in range(12)] for name in SEVEN}}
+VARIED = ["poor", "good", "very good", "neutral", "good", "poor", "very poor", "good", "neutral"]
+VARIED = {"EmpathyOverall": [each for turn in VARIED * 6 for each in (None, turn)][:48]}
+FAILING = [None, "poor", None, "poor", None, "good", None, "good"] * 4
+APART = {"PID": ["P1", "P1", "P2", "P3"], "Model": ["plain-empathy"] * 2 + ["plain"] * 2}
+LEVELS = {"messages": {name: [None, "poor", None, "good", None, "neutral"] * 3 for name in SEVEN}}
+SOME = {"Affective": [None, "good", None, None] * 4, "Interest": [None, None, None, "poor"] * 4}
+ONE_EACH = {"conversations": 3, "participants": 3, "messages": {"Affective": [None, "poor", None, "very good"] * 3}}
+SECOND = {"messages": dict.fromkeys(sorted(RATINGS), [None, None, None, "good"] * 4)}
+REASONS = {
+    "agreement.agreement_with_overall": [
+        (CONSTANT, "both ratings are constant at the same level"),
+        ({"messages": {"EmpathyOverall": SOME["Affective"], "Interest": SOME["Interest"]}}, "no turn has both ratings"),
+        ({"messages": {"EmpathyOverall": None, "Relational": None}}, "the overall rating and Relational was never"),
+    ],
+    "agreement.kappa_differences": [
+        (CONSTANT, "a rating is constant at the level of the other"),
+        ({"messages": {"Interest": None}}, "Interest was never rated in this data set"),
+    ],
+    "conditions.best_condition": [(CONSTANT, "several conditions have the same highest mean")],
+    "conditions.condition_differences": [
+        ({"tasks": {"Model": "only"}}, "there is one condition only, so there is nothing to compare"),
+        ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
+    ],
+    "conditions.dimension_by_condition": [
+        ({}, "fewer than two conditions have conversations in which every dimension was rated"),
+        ({"messages": dict.fromkeys(SEVEN[1:])}, "fewer than two dimensions were rated in this data set"),
+    ],
+    "conditions.largest_loading_difference": [
+        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "which condition is prompted is not known"),
+        ({"messages": dict.fromkeys(SEVEN)}, "a factor needs 3 dimensions that were rated and vary"),
+        (LEVELS, "turns that rate every dimension: 4 in the prompted condition and 4 in the others; this needs 20 in"),
+    ],
+    "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "there is one condition only")],
+    "conditions.prompt_fading": [
+        ({"messages": dict.fromkeys(SEVEN)}, "the mean of the rated dimensions of a turn was never given"),
+        ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "it is not known which condition has the empathy prompt"),
+        ({"turns": 1}, "no conversation has two rated turns to compare"),
+        ({"tasks": APART}, "no participant met both"),
+    ],
+    "conditions.prompted_minus_best_other": [
+        ({}, "the ratings do not vary"),
+        (
+            {"messages": LEVELS["messages"], "tasks": {"Model": ["a", "b", "a", "b"]}},
+            "which condition is prompted is not",
+        ),
+    ],
+    "context.context_slopes": [
+        ({"tasks": {"PreTaskImportance": 3.0}}, "importance is the same in every conversation"),
+        ({"tasks": {"PreTaskImportance": ...}}, "importance was not given in this data set"),
+    ],
+    "context.expected_experienced_gap": [
+        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy was not given in this data set"),
+    ],
+    "context.gap_by_topic": [({"tasks": {"PreTaskChoice": None}}, "topic was not given in this data set")],
+    "disrupted.continuity_contrasts": [
+        ({}, "0 failures of Relational with what it can be compared with: too few"),
+        ({"messages": {"Relational": FAILING}, "turns": 4}, "no other dimension failed often enough"),
+        (
+            {"messages": dict.fromkeys(("Relational", "Affective", "Cognitive"), FAILING), "turns": 4},
+            "the failures of the dimensions cannot be distinguished",
+        ),
+        ({"messages": {"Relational": None}}, "Relational was never rated in this data set"),
+    ],
+    "disrupted.lag_1_correlation": [
+        ({"turns": 1}, "no conversation has two rated turns after each other"),
+        (CONSTANT, "the turns of each conversation are rated alike"),
+    ],
+    "disrupted.lasting_drop": [({}, "no turn was rated poor in this data set")],
+    "disrupted.levels_by_event_time": [
+        ({"messages": {"EmpathyOverall": POOR * 2}, "turns": 1}, "no conversation with a poor turn has a second rated"),
+        ({"messages": {"EmpathyOverall": POOR * 4}}, "no rated turn stands there"),
+    ],
+    "disrupted.unmet_expectations": [
+        ({}, "0 conversations with an unmet expectation and 4 others: too few"),
+        ({"tasks": {"PreTaskDesiredEmpathy": ...}}, "desired empathy was never given in this data set"),
+        (NO_POST, "post-task empathy was never rated in this data set"),
+        (
+            {"messages": {"EmpathyOverall": POOR * 2 + [None, "good"] * 4}, "tasks": WISHES},
+            "what is to be held equal",
+        ),
+    ],
+    "ground_truth.changed_labels": [
+        ({"messages": dict.fromkeys(SEVEN)}, "no conversation of this data set has ground truth"),
+        ({"messages": {"EmpathyOverall": None}}, "the overall rating was never given in this data set"),
+        (NO_POST, "post-task empathy was never"),
+        ({"messages": dict.fromkeys(SEVEN) | SOME}, "no turn rates every dimension"),
+    ],
+    "importance.importance_shares": [
+        ({"participants": None}, "the workbook has no participants' sheet"),
+        ({"participants": {}}, "the participants' sheet has no column in which they name a dimension"),
+        ({"participants": {"Q17": ["Affective", "all of them", "Interest"]}}, "the participants' sheet has no column"),
+        ({"participants": {"Q17": ["Affective", "Affective", "Interest"]}}, "no interval: only 3 participants"),
+    ],
+    "individualized.explained_together": [({"participants": None}, "the workbook has no participants' sheet")],
+    "individualized.participant_icc": [(ONE_EACH, "no participant has two rated conversations, so persons can't")],
+    "individualized.same_condition_differences": [(ONE_EACH, "too few pairs of conversations")],
+    "individualized.variance_parts": [
+        (ONE_EACH, "no participant has two rated conversations, so persons can't be told from conversations"),
+        ({"participants": 1}, "there is one participant only"),
+    ],
+    "poor_turn.cross_validated_r2": [
+        (
+            {"conversations": 12, **VARIED_POST},
+            "the mean and the trough and the peak and the end of",
+        ),
+        ({"conversations": 12, "messages": VARIED}, "post-task empathy does not vary"),
+        ({"conversations": 12, "messages": VARIED, **VARIED_POST}, "mean, trough, peak and end of the turns can't be"),
+        ({"conversations": 3}, "only 3 conversations of 2 participants with both"),
+        ({"messages": {"EmpathyOverall": None}}, "the overall rating of a turn was never given in this data set"),
+    ],
+    "poor_turn.poor_turn_measures": [
+        ({}, "0 conversations with such a turn and 4 without a poor one: too few"),
+        ({"messages": {"EmpathyOverall": None}}, "the overall rating was never given in this data set, so no turn"),
+    ],
+    "ratings.applicability": [({"messages": {"Relational": ...}}, "never asked in this data set")],
+    "ratings.applicability_of_first_turn": [
+        ({"messages": {"Relational": ...}}, "never asked in this data set"),
+        (SECOND, "no first turn was put to rating"),
+        (SECOND, "no first turn, or no later one, was put to rating"),
+    ],
+    "ratings.mean_levels": [({"messages": {"Relational": "unknown"}}, "asked, and never rated in this data set")],
+    "ratings.nearest_rivals": [({"messages": {"Relational": None}}, "Relational was never rated in this data set")],
+    "words.comment_shares": [({"messages": {"Comment": ...}}, "no turn has a comment in this data set")],
+}
+"""What a small workbook is changed by, and the reason that a finding gives for a number, or an interval, it has not."""
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_what_is_missing_is_the_reason(minimal_sheets, name):
+    function, asked = FINDINGS[name]
+    for changes, reason in REASONS[name]:
+        given = arguments(parse_sheets(minimal_sheets(**changes)), draws=20)
+        rows = rows_of(function(**{one: given[one] for one in asked}))
+        said = {row["reason"] for row in rows.values()}
+        assert any(one.startswith(reason) for one in said), (reason, said)
 
 
 NOT_OF_COPIES = {

@@ -7,13 +7,10 @@ from bs4 import BeautifulSoup
 
 from helpers.studies import bootstrap_of
 from sense7 import tables
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.figures import distributions, heat_map
 from sense7.findings import dataset
-from sense7.findings.ground_truth import ground_truth
-from sense7.record import Recorder, read_values
 from sense7.tables import Sentence
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import parse_sheets
 
 
 @pytest.fixture
@@ -27,22 +24,6 @@ def quantity_of(values, condition="a"):
     return dataset.Quantity("turns", "turns", "turns", "conversations", frame.assign(value=values))
 
 
-# Counts and ground truth
-
-
-def test_a_ground_truth_that_is_passed_in_is_used_and_changes_nothing(parsed):
-    study = parsed()
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    pd.testing.assert_frame_equal(dataset.counts(study), dataset.counts(study, truth))
-    pd.testing.assert_frame_equal(dataset.by_condition(study), dataset.by_condition(study, truth))
-    bootstrap = bootstrap_of(study)
-    assert dataset.ground_truth_mean(study, bootstrap)["estimate"] == truth.mean()
-    none = truth * np.nan
-    assert dataset.counts(study, none).loc["conversations_with_ground_truth", "estimate"] == 0
-    assert dataset.by_condition(study, none)["with ground truth"].sum() == 0
-    assert dataset.ground_truth_mean(study, bootstrap, none)["reason"] == "no conversation has a rated turn"
-
-
 # Lengths
 
 
@@ -53,14 +34,6 @@ def test_words_are_counted_by_role_and_blank_texts_left_out(parsed):
     assert assistant.frame["value"].tolist() == [3] * 4
     assert turns.frame["value"].tolist() == [2] * 4
     assert sorted(user.frame["participant"]) == ["P1", "P1", "P2", "P3"]
-
-
-def test_a_conversation_without_messages_has_no_turn(parsed):
-    study = parsed(messages={"TaskId": ["C1"] * 4 + ["C2"] * 4 + ["C3"] * 8})
-    *_, turns = dataset.lengths(study)
-    assert turns.frame["value"].tolist() == [2, 2, 4, 0]
-    counted = dataset.turns_per_conversation(study)
-    assert (counted.name, counted.to_dict()) == ("turns", {"C1": 2, "C2": 2, "C3": 4, "C4": 0})
 
 
 # Times
@@ -84,12 +57,6 @@ def durations_of(study):
     return dataset.durations(study).frame["value"].tolist()
 
 
-def test_durations_are_those_of_the_clock(parsed):
-    roles = ["user", "assistant", "user", "error", "assistant", "assistant", "user", "user", "assistant"]
-    seconds = [3.0, 8.3, 20.0, 25.0, 31.5, 32.0, 40.0, 50.0, 51.0]
-    assert durations_of(talk(parsed, seconds, roles)) == [48.0]
-
-
 @pytest.mark.parametrize(
     ("seconds", "duration"),
     [
@@ -105,40 +72,7 @@ def test_times_that_cannot_be_used_leave_out_what_needs_them(parsed, seconds, du
     assert durations_of(talk(parsed, seconds, ["user", "assistant"] * 2)) == duration
 
 
-def test_messages_are_timed_in_their_order_and_not_in_that_of_the_file(parsed):
-    study = parsed(
-        messages={
-            "MessageId": [2.0, 1.0, 3.0, 4.0] * 4,
-            "TimeOffsetSeconds": [7.0, 0.0, 10.0, 11.0] * 4,
-            "Role": ["assistant", "user", "user", "assistant"] * 4,
-            "EmpathyOverall": "good",
-        }
-    )
-    assert durations_of(study) == [11.0] * 4
-
-
 # Medians and quartiles
-
-
-def test_medians_come_with_their_interval_or_say_why_not(parsed, tmp_path):
-    generator = np.random.default_rng(2)
-    bootstrap = ParticipantBootstrap([f"P{n}" for n in range(40)], draws=500, seed=1)
-    values = generator.lognormal(3, 1, 40)
-    (row,) = dataset.medians([quantity_of(values)], bootstrap).to_dict("records")
-    assert row["low"] < row["estimate"] == np.median(values) < row["high"]
-    assert row["method"].startswith("median over conversations; 95% percentile interval")
-    constant = dataset.medians([quantity_of([3.0] * 40)], bootstrap).iloc[0]
-    assert constant["estimate"] == 3
-    assert constant["reason"] == "no interval: every resampling gives the same value"
-    study = parsed(messages={"TimeOffsetSeconds": ...})
-    record = Recorder("x", tmp_path)
-    for part in (dataset.lengths(study), [dataset.durations(study)], dataset.answers(study)):
-        record.table(dataset.medians(part, bootstrap_of(study)))
-    recorded = read_values(tmp_path)
-    quantities = "user_words assistant_words turns duration importance desired_empathy"
-    assert set(recorded) == {f"median_{name}" for name in quantities.split()}
-    assert recorded["median_duration"]["reason"] == dataset.NO_TIMES
-    assert recorded["median_importance"]["estimate"] == 3.5
 
 
 def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_last():
@@ -148,21 +82,6 @@ def test_quartiles_are_ordered_by_condition_and_conversations_without_one_come_l
     assert table.loc["b"].tolist() == [3, 1.5, 2, 3]
     described = quantity.frame["value"].describe()
     assert table.loc[dataset.ALL].tolist() == described[["count", "25%", "50%", "75%"]].tolist()
-
-
-def test_quantities_are_shown_side_by_side():
-    few = quantity_of([1.0, 1000.25], ["a", "a"])
-    many = dataset.Quantity("wait", "waits", "seconds", "turns", quantity_of([2.0], ["b"]).frame)
-    gone = dataset.Quantity("duration", "durations", "seconds", "turns", few.frame[:0], "no times")
-    shown = dataset.shown_by_condition([few, many, gone])
-    assert shown.to_dict("index") == {
-        "a": {"turns": "500.6 (250.8 to 750.4), n = 2", "waits": "no value"},
-        "b": {"turns": "no value", "waits": "2 (2 to 2), n = 1"},
-        "(all)": {"turns": "500.6 (250.8 to 750.4), n = 2", "waits": "2 (2 to 2), n = 1"},
-    }
-    assert shown.index.name == "condition"
-    assert dataset.in_words([few, gone]) == "n = 2 conversations (turns); durations: no times"
-    assert dataset.shown_by_condition([gone]).empty
 
 
 # What was said before
@@ -176,12 +95,6 @@ def test_levels_add_up_to_the_conversations(parsed):
     assert table.loc[dataset.ALL].sum() == 4
     assert dataset.levels_by_condition(parsed(), "desired_empathy").columns.tolist() == [1, 2, 3, "not answered"]
     assert dataset.levels_by_condition(parsed(tasks={"PreTaskImportance": ...}), "importance").empty
-
-
-def test_topics_are_counted_by_condition(parsed):
-    table = dataset.topics_by_condition(parsed(tasks={"PreTaskChoice": ["work", "home", "work", None], "Model": ...}))
-    assert table[dataset.NO_CONDITION].to_dict() == {"home": 1, "work": 2, dataset.NO_TOPIC: 1}
-    assert dataset.topics_by_condition(parsed(tasks={"PreTaskChoice": ...})).empty
 
 
 def test_the_rarest_of_very_many_topics_are_put_together(parsed):
@@ -254,16 +167,6 @@ def test_what_may_name_people_is_not_shown(parsed, column, answers):
     assert not any(str(answer).removesuffix(".0") in shown for answer in answers if len(str(answer)) > 4)
 
 
-def test_numbers_that_differ_are_not_taken_for_names(parsed):
-    summary = people_of(parsed, {"Age": [20.0 + n * n for n in range(12)], "Income": [30_000.0, 45_000.5] * 6})
-    assert summary.numbers.index.tolist() == ["Age", "Income"]
-
-
-def test_only_participants_with_a_conversation_count(parsed):
-    summary = dataset.characteristics(parsed(participants={"PID": ["P1", "P2", "P9"], "Age": [20.0, 30.0, 99.0]}))
-    assert summary.numbers.loc["Age", ["n", "highest"]].tolist() == [2, 30]
-
-
 def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
     assert people_of(parsed, {"Age": None}).others.loc["Age"].tolist() == [0, 0]
     bare = dataset.characteristics(parsed(participants={"Age": ..., "Gender": ...}))
@@ -310,14 +213,3 @@ def test_every_hole_is_a_sentence_and_no_number(parsed, changes, sentences):
     assert sum(isinstance(one, Sentence) for one in shown) == sentences
     for one in shown:
         assert "nan" not in BeautifulSoup(getattr(one, "alt", str(one)), "html.parser").get_text().casefold()
-
-
-def test_real_data_without_times_keep_their_lengths(workbooks):
-    study = read_workbook(workbooks["ieval"])
-    user, assistant, turns = dataset.lengths(study)
-    assert (turns.frame["value"] == 3).all()
-    assert len(user.frame) == len(assistant.frame) == 5760
-    assert dataset.durations(study).reason == dataset.NO_TIMES
-    people = dataset.characteristics(study)
-    assert people.numbers.index.tolist() == ["TEQ"]
-    assert people.numbers.loc["TEQ", "n"] == 240

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 from scipy.stats import spearmanr
+from statsmodels.formula.api import ols
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
@@ -133,13 +134,6 @@ def test_the_difference_is_paired(bootstrap):
     assert row[["low", "high"]].tolist() == pytest.approx(np.quantile(differences, [0.025, 0.975]).tolist(), abs=1e-9)
 
 
-def test_the_claims_own_rules_on_ieval(found):
-    """Wholly below zero: which bot answers matters more than who rates; the valence alone is a small context."""
-    row = found["individual"].loc["participant minus condition and topic"]
-    assert (round(row["estimate"], 3), row["n"]) == (-0.177, 1920)
-    assert row["high"] < 0
-
-
 # Rules and verdicts
 
 ABOVE, APART, EITHER = Rule(0.05, 0.05, ""), Rule(0.8, 0.7, ""), Rule(0.0, None, "")
@@ -167,19 +161,6 @@ ABOVE, APART, EITHER = Rule(0.05, 0.05, ""), Rule(0.8, 0.7, ""), Rule(0.0, None,
 )
 def test_a_verdict_is_the_place_of_the_whole_interval(rule, low, high, expected):
     assert verdict({"low": low, "high": high}, rule) == expected
-
-
-def test_no_verdict_without_an_interval(values):
-    key = "ieval_alpha"
-    table = elsewhere.matrix(values | {key: values[key] | {"low": None, "high": None}})
-    (row,) = table[table["key"] == key].to_dict("records")
-    assert row["verdict"] == NO_INTERVAL
-    assert elsewhere.tally(table)["estimate"].iloc[:4].sum() == len(table) - 1
-
-
-def test_the_rules_in_words_are_the_rules():
-    assert (*APART.words, EITHER.words[0]) == ("wholly above 0.8", "wholly below 0.7", "wholly on one side of 0")
-    assert EITHER.words[1].startswith("cannot occur")
 
 
 # The matrix
@@ -227,15 +208,6 @@ def test_a_value_that_was_not_recorded_is_named(values):
         elsewhere.matrix({key: value for key, value in values.items() if key != "felt_heard_alpha"})
 
 
-def test_values_lead_to_where_they_are_shown(values):
-    table = elsewhere.matrix(values).set_index("key")
-    assert table.loc["felt_heard_label", "link"] == "#elsewhere-felt-heard"
-    assert table.loc["ieval_alpha", "link"] == "#elsewhere-ieval"
-    page = (data_file("claims.yml").parents[1] / "notebooks" / "25-elsewhere.md").read_text("utf-8")
-    for section in elsewhere.SECTIONS.values():
-        assert f"\n({section})=\n" in page
-
-
 def test_published_words_are_those_of_the_claims(values):
     claims = {entry["id"]: entry for entry in yaml.safe_load(data_file("claims.yml").read_text("utf-8"))}
     cells = elsewhere.matrix_cells(elsewhere.matrix(values))
@@ -250,11 +222,6 @@ def test_published_words_are_those_of_the_claims(values):
         assert ("follow-up" in cell["text"]) == (claim.get("of", "SENSE-7") != "SENSE-7")
 
 
-def test_a_claim_that_is_gone_is_named():
-    with pytest.raises(UserError, match="no claim gone"):
-        elsewhere.published(("gone",))
-
-
 def test_the_matrix_shows_every_verdict_with_its_interval_and_n(values):
     table = elsewhere.matrix(values)
     text = repr(Matrix(elsewhere.matrix_cells(table), "Findings", "finding"))
@@ -266,33 +233,109 @@ def test_the_matrix_shows_every_verdict_with_its_interval_and_n(values):
     assert {SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED, NO_INTERVAL} == set(VERDICT_MARKS)
 
 
-def test_what_was_not_asked_has_its_reason(values):
-    table = elsewhere.matrix(values)
-    shown = elsewhere.why_not_asked(table)
-    listed = sum(len(names.split(", ")) for names in shown["data sets"])
-    assert listed == (table["verdict"] == NOT_ASKED).sum()
-    assert shown["why not"].str.len().gt(10).all()
+# Felt heard
+
+FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "caredfor"]
+
+CELLS = [("ai", "ai"), ("ai", "human"), ("human", "ai"), ("human", "human")]
 
 
-def test_panels_hold_each_value_once_with_its_lines(values):
-    table = elsewhere.matrix(values)
-    panels = elsewhere.lines_and_intervals(table)
-    assert sum(len(rows) for rows, _ in panels.values()) == (table["key"] != "").sum()
-    assert all(len(set(rows["unit"])) == 1 for rows, _ in panels.values())
-    assert panels["Ratings given together are internally consistent"][1] == (0.8, 0.7)
-    assert panels["Judgments depend on the context: iEval"][1] == (0.0,)
+@pytest.fixture(scope="module")
+def people():
+    return elsewhere.felt_heard()
 
 
-def test_every_row_has_a_key_of_its_own(found):
-    keys = [key for table in found.values() for key in table["key"]]
-    assert all(keys)
-    assert len(keys) == len(set(keys))
-    used = {key for finding in FINDINGS for key, _, _ in finding.asked.values()}
-    assert {key for key in used if not key.startswith("felt_heard_")} <= set(keys)
+@pytest.fixture(scope="module")
+def resampling(people):
+    return elsewhere.felt_heard_resampling(people, draws=400, seed=3)
 
 
-def test_whose_ratings_these_are():
-    credits = elsewhere.acknowledgements()["credit"]
-    assert len(credits) == 3
-    assert "CC-BY-4.0" in credits["iEval"]
-    assert credits.str.contains("https://github.com/").all()
+@pytest.fixture(scope="module")
+def small():
+    """Twenty people in unequal groups."""
+    generator = np.random.default_rng(8)
+    cells = [cell for cell, count in zip(CELLS, (7, 3, 4, 6), strict=True) for _ in range(count)]
+    frame = pd.DataFrame(cells, columns=["response", "label"])
+    frame.insert(0, "participant", [f"p{number}" for number in range(20)])
+    frame[FEELINGS] = generator.integers(1, 8, (20, 6))
+    return frame.assign(**{"mean of six": frame[FEELINGS].mean(axis=1)})
+
+
+# Known answers
+
+
+def test_the_means_that_others_computed(people, resampling):
+    found = elsewhere.felt_heard_tables(people, resampling)
+    means = [table for name, table in found.items() if name.startswith("answer")]
+    by_key = {row["key"]: row for table in means for row in table.to_dict("records")}
+    known = {
+        "felt_heard_mean_ai_ai": (5.407, 124),
+        "felt_heard_mean_ai_human": (6.118, 110),
+        "felt_heard_mean_human_ai": (4.820, 110),
+        "felt_heard_mean_human_human": (5.511, 111),
+    }
+    assert {key: (round(row["estimate"], 3), row["n"]) for key, row in by_key.items()} == known
+    assert all(row["low"] < row["estimate"] < row["high"] for row in by_key.values())
+
+
+def test_alpha_is_that_of_r(people, resampling):
+    """psych::alpha, raw_alpha."""
+    row = elsewhere.felt_heard_tables(people, resampling)["feelings"].loc["Cronbach's alpha"]
+    assert row["estimate"] == pytest.approx(0.969167190524, rel=1e-9)
+    assert 0.9 < row["low"] < row["estimate"] < row["high"]
+
+
+# Naive computations
+
+
+def naive_effects(frame):
+    mean = frame.groupby(["response", "label"])["mean of six"].mean()
+    source = (mean["ai", "ai"] + mean["ai", "human"]) / 2 - (mean["human", "ai"] + mean["human", "human"]) / 2
+    label = (mean["ai", "human"] + mean["human", "human"]) / 2 - (mean["ai", "ai"] + mean["human", "ai"]) / 2
+    interaction = (mean["ai", "human"] - mean["ai", "ai"]) - (mean["human", "human"] - mean["human", "ai"])
+    return [source, label, interaction, mean["ai", "ai"] - mean["human", "human"]]
+
+
+def fitted(people):
+    source, label = (people["response"] == "ai") - 0.5, (people["label"] == "human") - 0.5
+    return ols("y ~ s * n", people.assign(y=people["mean of six"], s=source, n=label)).fit(cov_type="HC3", use_t=True)
+
+
+def test_effects_are_the_coefficients_of_the_model(people, resampling):
+    found = elsewhere.felt_heard_tables(people, resampling)["effects"]["estimate"]
+    np.testing.assert_allclose(found.iloc[:3], fitted(people).params[["s", "n", "s:n"]], rtol=1e-9)
+
+
+def test_intervals_are_those_of_resampled_people(small):
+    """Each draw, done again with copies of rows."""
+    resampling = elsewhere.felt_heard_resampling(small, draws=60, seed=4)
+    resampled = [
+        naive_effects(small.loc[np.repeat(small.index, weights.astype(int))]) for weights in resampling.weights()
+    ]
+    low, high = np.quantile(np.array(resampled), [0.025, 0.975], axis=0)
+    found = elsewhere.felt_heard_tables(small, resampling)["effects"]
+    np.testing.assert_allclose(found["low"], low, atol=1e-12)
+    np.testing.assert_allclose(found["high"], high, atol=1e-12)
+
+
+def test_the_share_at_the_ceiling_against_a_naive_computation(people, resampling):
+    found = elsewhere.felt_heard_tables(people, resampling)["feelings"]
+    assert found.loc["highest rating to all six", "estimate"] == (people[FEELINGS] == 7).all(axis=1).mean()
+
+
+# The verdict
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "begins"),
+    [
+        ((0.1, 0.5), (0.2, 0.9), "seen: "),
+        ((-0.5, -0.1), (-0.9, -0.2), "the opposite: "),
+        ((-0.1, 0.5), (0.2, 0.9), "not seen: "),
+        ((-0.5, -0.1), (0.2, 0.9), "not seen: "),
+    ],
+)
+def test_the_verdict_follows_from_both_intervals(source, label, begins):
+    limits = {elsewhere.SOURCE: source, elsewhere.LABEL: label}
+    rows = {name: {"estimate": 0, "low": low, "high": high, "n": 9} for name, (low, high) in limits.items()}
+    assert elsewhere.felt_heard_verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)

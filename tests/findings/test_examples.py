@@ -5,7 +5,7 @@ import pytest
 
 from sense7.checkout import data_file
 from sense7.findings import examples
-from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS
+from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 
@@ -50,12 +50,6 @@ def test_the_examples_are_those_of_the_rule(study, chosen):
     assert expected == by_loop(study)
 
 
-def test_each_participant_gives_one_example_and_no_text_stands_twice(chosen):
-    assert len(chosen) == 2 * len(DIMENSIONS)
-    assert chosen["participant"].is_unique
-    assert chosen["assistant"].is_unique
-
-
 def test_every_example_has_a_level_of_its_end(chosen):
     assert set(chosen.loc[chosen["end"] == "high", "level"]) == {5}
     assert set(chosen.loc[chosen["end"] == "low", "level"]) <= {1, 2}
@@ -63,26 +57,11 @@ def test_every_example_has_a_level_of_its_end(chosen):
     assert counts["estimate"].tolist() == [7]
 
 
-def test_a_turn_without_a_text_is_no_example(minimal_sheets):
-    texts = ["asked", None, "asked", "answered", None, "answered", "asked", "answered"] * 2
-    study = parse_sheets(minimal_sheets(messages={"Content": texts}))
-    spoken = examples.turns_with_texts(study)
-    assert len(spoken) < len(study.turns)
-    assert spoken[["user", "assistant"]].notna().all(axis=None)
-    assert set(spoken["user"]) | set(spoken["assistant"]) == {"asked", "answered"}
-
-
 def test_a_dimension_never_asked_says_so(minimal_sheets):
     study = parse_sheets(minimal_sheets(messages={"Relational": ...}))
     shown = examples.dimensions_shown(examples.rated_examples(study), "Relational")
     assert set(shown["assistant's turn"]) == {"this dimension was never asked in this data set"}
     assert set(shown["rating"]) == {"none"}
-
-
-def test_a_dimension_only_unknown_says_so(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"Relational": "unknown"}))
-    reasons = examples.rated_examples(study).set_index("dimension").loc["Relational", "reason"]
-    assert set(reasons) == {"this dimension was asked and never rated in this data set"}
 
 
 def test_an_end_without_a_turn_says_so(minimal_sheets):
@@ -102,11 +81,6 @@ def test_with_few_participants_the_later_dimensions_go_without(minimal_sheets):
     )
 
 
-def test_without_texts_there_is_no_example(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"Content": [None, "I see."] * 8}))
-    assert (examples.rated_examples(study)["reason"] != "").all()
-
-
 def test_a_blank_text_of_the_user_is_not_replaced_by_an_earlier_one(minimal_sheets):
     texts = ["Hello.", "Good day.", None, "I see."] * 4
     chosen = examples.rated_examples(parse_sheets(minimal_sheets(messages={"Content": texts})))
@@ -121,25 +95,6 @@ def test_long_texts_are_cut_at_a_word_with_a_mark(chosen):
     head = text.removesuffix(examples.CUT_MARK)
     assert len(head) <= 40
     assert " ".join(whole.split()).startswith(head + " ")
-
-
-def test_a_long_word_is_cut_too(chosen):
-    long = chosen.assign(assistant="x" * 1000)
-    text = examples.dimensions_shown(long, "Affective").loc["high", "assistant's turn"]
-    assert text == "x" * examples.CUT + examples.CUT_MARK
-
-
-def test_the_taxonomy_marks_what_is_our_reading():
-    table = examples.taxonomy()
-    assert list(table.index) == [dimension.title for dimension in DIMENSIONS]
-    assert [column for column in table if "companion's reading" in column] == list(table.columns[1:])
-    assert examples.OBSERVABLE.keys() == set(DIMENSION_NAMES)
-
-
-def test_every_dimension_has_two_plain_answers_to_the_same_message():
-    table = examples.plain_examples()
-    assert list(table.index) == [dimension.title for dimension in DIMENSIONS]
-    assert len(set(table.to_numpy().ravel())) == 14
 
 
 def test_a_dimension_shows_both_ends_or_says_why_not(chosen):

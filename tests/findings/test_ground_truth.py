@@ -21,7 +21,7 @@ from sense7.findings.ground_truth import (
 )
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import read_workbook
 
 SEVEN = list(DIMENSION_NAMES)
 
@@ -67,16 +67,6 @@ def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, r
     np.testing.assert_array_equal(truth.to_numpy(), as_the_authors_do(turns, names))
 
 
-def test_example_of_the_convention():
-    turns = turns_of([[[5] * 7, [3] + [None] * 6]])
-    assert ground_truth(turns, pd.Series(["C0"])).tolist() == [4.0]
-
-
-def test_overall_rating_is_not_used_and_silence_is_nan():
-    turns = turns_of([[[None] * 7]]).assign(overall=5.0)
-    assert np.isnan(ground_truth(turns, pd.Series(["C0"])).iloc[0])
-
-
 def test_exact_halves_land_where_numpy_puts_them():
     """Turn means of sevenths whose exact mean is 4.5 need not be 4.5 in floating point."""
     sevenths = [
@@ -100,10 +90,6 @@ def test_labels_round_half_to_even_and_clip(score, label):
     assert labels([score])[0] == label
 
 
-def test_labels_keep_what_is_missing_missing():
-    assert np.isnan(labels([np.nan])[0])
-
-
 # How the labels fall
 
 
@@ -114,12 +100,6 @@ def study():
 
 def truth_of(study):
     return ground_truth(study.turns, study.conversations["conversation"])
-
-
-def test_label_counts_are_those_of_the_labels(study):
-    truth = truth_of(study)
-    expected = pd.Series(labels(truth)).value_counts().reindex(range(1, 6), fill_value=0)
-    assert label_counts(truth).tolist() == expected.tolist()
 
 
 def test_label_shares_are_of_the_conversations_with_ground_truth(study):
@@ -140,16 +120,6 @@ def with_turns(study):
 
 TRAPPED = [[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]
 """Turns whose exact mean is 4.5, and whose mean in floating point is slightly more."""
-
-
-def test_a_half_that_floating_point_moves_keeps_its_label():
-    study = with_turns([TRAPPED])
-    assert truth_of(study).tolist() == [4.500000000000001]
-    assert label_counts(truth_of(study)).tolist() == [0, 0, 0, 0, 1]
-
-
-ROUNDS = 8
-ALL_SEVEN = dict.fromkeys(DIMENSION_NAMES)
 
 
 # Other conventions
@@ -207,45 +177,3 @@ def test_a_value_equal_but_for_rounding_is_no_other_label():
     others = other_ground_truths(study).loc["C0"]
     same = ["all ratings pooled", "complete turns only"]
     assert others[same].tolist() == truth_of(study).tolist() * 2
-
-
-GOOD = {name: [None, "good"] * ROUNDS for name in SEVEN}
-EDGES = {
-    "dimensions unknown": {"messages": {**ALL_SEVEN, "Affective": [None, "unknown"] * ROUNDS}},
-    "overall only": {"messages": ALL_SEVEN},
-    "no overall": {"messages": {"EmpathyOverall": None}},
-    "one participant": {"tasks": {"PID": "P1"}},
-    "constant": {"messages": GOOD},
-    "one dimension": {"messages": {**ALL_SEVEN, "Affective": [None, "good", None, "poor"] * 4}},
-    "no dimension is rated in every turn": {
-        "messages": {
-            **ALL_SEVEN,
-            "Affective": [None, "good", None, None] * 4,
-            "Interest": [None, None, None, "poor"] * 4,
-        }
-    },
-    "one conversation": {"conversations": 1},
-    "two conversations": {"conversations": 2},
-    "no post-task ratings": {"tasks": {f"PostTaskEmpathy_{name}": ... for name in SEVEN}},
-}
-
-
-@pytest.mark.parametrize("case", EDGES)
-def test_what_can_not_be_computed_says_why(minimal_sheets, case):
-    study = parse_sheets(minimal_sheets(**EDGES[case]))
-    bootstrap = bootstrap_of(study, 20)
-    tables = [changed_labels(study, bootstrap), label_shares(study, bootstrap)]
-    for table in tables:
-        assert (table.loc[table["low"].isna(), "reason"] != "").all()
-        assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
-
-
-def test_reasons_name_what_is_missing(minimal_sheets):
-    def reason(case, name):
-        study = parse_sheets(minimal_sheets(**EDGES[case]))
-        return changed_labels(study, bootstrap_of(study, 20)).loc[name, "reason"]
-
-    assert reason("overall only", "all ratings pooled") == "no conversation of this data set has ground truth"
-    assert reason("no overall", "overall ratings") == "the overall rating was never given in this data set"
-    assert reason("no post-task ratings", "ratings after the conversation").startswith("post-task empathy was never")
-    assert reason("no dimension is rated in every turn", "complete turns only") == "no turn rates every dimension"

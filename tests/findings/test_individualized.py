@@ -6,21 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 
 import sense7 as s7
-from helpers.studies import bootstrap_of, simulated_study
+from helpers.studies import bootstrap_of
 from sense7.estimators import rater_agreement
-from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.findings.measures import conversation_ratings
-from sense7.simulate import Parameters, draw
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
 CLOSED_FORM = 1e-7
+
 MIXED_MODEL = 2e-4
+
 CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
 
 
@@ -162,14 +165,6 @@ def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
     np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
 
 
-def test_without_random_effects_degrees_of_freedom_are_those_of_least_squares():
-    generator = np.random.default_rng(2)
-    y, what = generator.normal(size=20), np.tile([0, 1], 10)
-    sums = nested_sums(y, np.eye(2)[what], pd.Series(np.arange(20)), pd.Series(what))
-    assert not sums.free.any()
-    assert satterthwaite(sums, fit_nested(sums), np.array([[1.0, -1]]))[0] == pytest.approx(18, rel=1e-4)
-
-
 def test_icc_1_is_that_of_r(turns, golden):
     golden.check(
         "icc1_anova_participant",
@@ -184,22 +179,6 @@ def test_the_six_iccs_are_those_of_psych(study, golden):
     for name, row in table.iterrows():
         golden.check(f"psych_{name[:4]}{name[4:]}_post", row["estimate"], abs=CLOSED_FORM)
         golden.check(f"psych_{name[:4]}{name[4:]}_lo_post", row["low"], abs=CLOSED_FORM)
-
-
-def test_the_limits_of_the_six_iccs_are_those_that_psych_gives_for_shrout_and_fleiss():
-    table = np.array([[9.0, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
-    found = rater_agreement.intraclass_correlations(table)
-    assert found["low"].round(3).tolist() == [-0.133, 0.019, 0.342, -0.884, 0.071, 0.676]
-    assert found["high"].round(2).tolist() == [0.72, 0.76, 0.95, 0.91, 0.93, 0.99]
-
-
-def test_icc_1_of_ieval_can_give_the_known_answer(ieval):
-    """The note does not say of which rating; it was looked for afterwards, and this mean gives both its figures."""
-    frame = conversation_ratings(ieval)
-    y = frame[["Affective", "Response"]].mean(axis=1)
-    assert rater_agreement.icc_1(y.to_numpy(), frame["participant"]) == pytest.approx(0.082, abs=5e-4)
-    rest = y - y.groupby(frame["condition"]).transform("mean")
-    assert rater_agreement.icc_1(rest.to_numpy(), frame["participant"]) == pytest.approx(0.137, abs=5e-4)
 
 
 def test_participants_icc_is_that_of_the_analysis_of_variance(ieval):
@@ -243,49 +222,6 @@ def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():
             assert pairs[place, one] == often[both].sum()
 
 
-def test_parts_that_the_design_cannot_distinguish_say_so(workbooks):
-    lend = read_workbook(workbooks["lend_an_ear"])
-    part = individualized.variance_parts(lend, bootstrap_of(lend), draws=20).variances
-    assert part.loc["participant by condition", "reason"].startswith("no participant met two conditions")
-    assert part.loc["participant", "estimate"] > 0
-
-
-def varied(minimal_sheets, conversations, **changes):
-    ratings = [None, "poor", None, "Very good", None, "good", None, "neutral", None, "good", None, "good"] * 4
-    messages = dict.fromkeys(("EmpathyOverall", "Affective"), ratings[: 4 * conversations])
-    return parse_sheets(minimal_sheets(conversations=conversations, messages=messages, **changes))
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"participants": 3, "conversations": 3}, individualized.ONE_EACH),
-        ({"participants": 1, "conversations": 4}, "there is one participant only"),
-    ],
-)
-def test_persons_who_cannot_be_distinguished_from_conversations_have_no_part(minimal_sheets, changes, reason):
-    study = varied(minimal_sheets, **changes)
-    parts = individualized.variance_parts(study, bootstrap_of(study))
-    for table in (parts.variances, parts.shares, parts.on_one_base):
-        assert set(table["reason"]) == {reason}
-    base = individualized.variance_shares(study, bootstrap_of(study))
-    assert set(base.shares["reason"]) == set(base.comparison["reason"]) == {reason}
-    assert individualized.participant_icc(study, bootstrap_of(study))["reason"].tolist() == [reason]
-    alike = individualized.same_condition_differences(study, bootstrap_of(study))
-    assert alike["estimate"].isna().all()
-    difference = alike.loc["two people minus one person, same condition"]
-    assert difference["reason"] == "too few pairs of conversations"
-
-
-def test_a_difference_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
-    """Variance parts and pairs have the one rule of all intervals; they had some of their own, which gave 0 to 0."""
-    study = parse_sheets(minimal_sheets(conversations=24, tasks={"PID": [f"P{n % 6}" for n in range(24)]}))
-    table = individualized.same_condition_differences(study, bootstrap_of(study))
-    assert table["estimate"].tolist() == [0, 0, 0]
-    assert table[["low", "high"]].isna().all(axis=None)
-    assert set(table["reason"]) == {"no interval: every resampling gives the same value"}
-
-
 def test_a_part_that_is_zero_in_every_resampling_is_not_called_certain(minimal_sheets):
     # Everybody's conversations are alike on average and differ in themselves: nothing is the participants'.
     words = ("poor", "neutral", "good", "Very good")
@@ -327,16 +263,6 @@ def test_the_variance_of_effects_is_that_of_a_balanced_analysis_of_variance():
     assert found == pytest.approx((mean_square - error) / 20 * 3 / 4)
 
 
-def test_conditions_that_do_not_differ_have_no_variance_on_average():
-    generator, found = np.random.default_rng(5), []
-    counts = np.array([8, 30, 12])
-    for _ in range(2000):
-        groups = [generator.normal(size=count) for count in counts]
-        means, errors = (np.array([f(group) for group in groups]) for f in (np.mean, lambda g: np.var(g, ddof=1)))
-        found.append(individualized.variance_of_effects(means, np.diag(errors / counts), counts))
-    assert np.mean(found) == pytest.approx(0, abs=4 * np.std(found) / np.sqrt(2000))
-
-
 def test_noise_within_a_turn_is_the_residual_of_turn_and_dimension(synthetic):
     """By hand on complete turns: the residual mean square of a two-way table, by the number of dimensions."""
     complete = synthetic.turns[synthetic.turns[list(DIMENSION_NAMES)].notna().all(axis=1)]
@@ -374,18 +300,6 @@ def test_parts_within_conversations_of_a_resample_are_those_of_the_rows_copied_o
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_shares_on_one_base_add_up_and_are_the_models_where_conditions_are_left_out(synthetic):
-    parts = individualized.variance_parts(synthetic, bootstrap_of(synthetic), draws=40)
-    base = parts.on_one_base["estimate"]
-    assert base.sum() == pytest.approx(1)
-    without = base / (1 - base["condition"])
-    for name in ("participant", "participant by condition"):
-        assert without[name] == pytest.approx(parts.shares.loc[name, "estimate"])
-    inner = without[["conversation", "turn", "noise within a turn"]].sum()
-    assert inner == pytest.approx(parts.shares["estimate"].iloc[2:].sum())
-    assert (parts.on_one_base["low"] <= base).all()
-
-
 def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
     """Ratings without rounding: variances of .36 (people), .09 (their conditions), .25, .64 (turns) and .49 (noise)."""
     generator = np.random.default_rng(seed)
@@ -404,6 +318,7 @@ def planted_study(seed, people=150, kinds=3, talks=3, turns=4):
     return Study("simulated", conversations, pd.DataFrame(), frame, participants=None, columns=pd.DataFrame())
 
 
+@pytest.mark.long
 def test_what_was_planted_in_the_variance_is_found_on_one_base():
     """Conversations of four turns with seven dimensions each."""
     planted = np.array([0.36, 0.5 / 3, 0.09, 0.25, 0.64 / 4, 0.49 / 7 / 4])
@@ -465,28 +380,6 @@ def test_context_sums_of_a_resample_are_those_of_the_rows_copied_out(synthetic):
         assert found[name] == pytest.approx(value, abs=1e-9)
 
 
-PEOPLE_ALIKE = {"participant_sd": 0, "participant_condition_sd": 0, "characteristic_effects": [0] * 8}
-NO_CONTEXT = {
-    "topic_effects": [0] * 8,
-    "importance_effect": 0,
-    "desired_effect": 0,
-    "condition_desired_slopes": [0] * 4,
-}
-
-
-@pytest.mark.parametrize(
-    ("without", "individual", "context"), [({}, True, True), (PEOPLE_ALIKE, False, True), (NO_CONTEXT, True, False)]
-)
-def test_the_rules_of_both_claims_fail_where_there_is_no_effect(without, individual, context):
-    """Three studies each, far from the 5% that the rule may fail by; their rates are a table of the book."""
-    passed = []
-    for seed in range(3):
-        study = simulated_study(draw(Parameters().replace(**without), np.random.default_rng([4, seed])))
-        base = individualized.variance_shares(study, bootstrap_of(study, 200))
-        passed.append((base.comparison["low"].iloc[2] > 0, base.shares.loc["context", "low"] > 0))
-    assert np.median(passed, axis=0).tolist() == [individual, context]
-
-
 def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthetic):
     conversations = synthetic.conversations
     no_topic = replace(synthetic, conversations=conversations.assign(topic=None))
@@ -506,3 +399,145 @@ def test_a_base_without_topics_or_conditions_compares_with_what_there_is(synthet
     table = individualized.variance_shares(neither, bootstrap_of(neither), draws=20).comparison
     assert table["estimate"].notna().tolist() == [True, False, False]
     assert set(table["reason"].iloc[1:]) == {"neither condition nor topic varies in this data set"}
+
+
+# What characteristics explain
+
+
+@pytest.fixture(scope="module")
+def names(golden):
+    """Traits of the reference."""
+    return [name.removeprefix("char_rho_") for name in golden if name.startswith("char_rho_")]
+
+
+@pytest.fixture(scope="module")
+def turn_means(study):
+    """The reference relates traits to participants' mean overall rating of turns."""
+    return study.turns.groupby("participant")["overall"].mean()
+
+
+@pytest.fixture(scope="module")
+def traits(study, turn_means, names):
+    only = replace(study, participants=study.participants[["participant", *names, "row"]])
+    return individualized.relations_of(only.participants, turn_means, bootstrap_of(study), 0)
+
+
+def test_correlations_are_those_of_r(traits, golden, names):
+    assert sorted(traits.tests.index) == sorted(names)
+    for trait in names:
+        golden.check(f"char_rho_{trait}", traits.estimates.loc[trait, "estimate"], abs=1e-7)
+        golden.check(f"char_p_{trait}", traits.tests.loc[trait, "p"], rel=1e-7)
+        golden.check(f"char_bh_{trait}", traits.tests.loc[trait, "q"], rel=1e-7)
+
+
+@pytest.mark.long
+def test_permutations_agree_with_the_approximations(study, turn_means, traits, names):
+    permuted = individualized.relations_of(study.participants, turn_means, bootstrap_of(study, 4000), 4000)
+    np.testing.assert_allclose(permuted.tests.loc[names, "p"], traits.tests["p"], atol=0.03)
+    gender = study.participants.set_index("participant")["gender"]
+    expected = stats.f_oneway(*(group for _, group in turn_means.groupby(gender.reindex(turn_means.index)))).pvalue
+    assert permuted.tests.loc["gender", "p"] == pytest.approx(expected, abs=0.03)
+    only = replace(study, participants=study.participants[["participant", "gender", "row"]])
+    by_f = individualized.relations_of(only.participants, turn_means, bootstrap_of(study), 0)
+    assert by_f.tests.loc["gender", "p"] == pytest.approx(expected)
+
+
+def group_sums(y, group):
+    return np.array([[(group == g).sum(), y[group == g].sum(), (y[group == g] ** 2).sum()] for g in np.unique(group)])
+
+
+def test_omega_squared_is_that_of_the_analysis_of_variance():
+    generator = np.random.default_rng(1)
+    y, group = generator.normal(size=40), generator.integers(3, size=40)
+    f = stats.f_oneway(*(y[group == g] for g in range(3))).statistic
+    expected = 2 * (f - 1) / (2 * (f - 1) + 40)
+    assert individualized.omega_squared(group_sums(y, group)) == pytest.approx(expected)
+    assert np.isnan(individualized.omega_squared(np.array([[2.0, 4.0, 8.0], [1.0, 2.0, 4.0]])))
+    assert np.isnan(individualized.omega_squared(np.array([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])))
+
+
+@pytest.mark.long
+def test_the_interval_of_a_group_holds_its_estimate_and_covers_the_truth(minimal_sheets):
+    generator = np.random.default_rng(3)
+    bootstrap = ParticipantBootstrap(np.arange(60), draws=100, seed=1)
+    values = pd.Series(np.repeat(["a", "b", "c"], 20))
+    effect = 0.8 * (values == "a").to_numpy()
+    truth, covered = effect.var() / (effect.var() + 1), []
+    for _ in range(200):
+        y = pd.Series(effect + generator.normal(size=60))
+        row, p = individualized.group_relation(values, y, bootstrap, 0, generator)
+        assert row["low"] <= row["estimate"] <= row["high"]
+        assert p == pytest.approx(stats.f_oneway(*(part for _, part in y.groupby(values))).pvalue)
+        covered.append(row["low"] <= truth <= row["high"])
+    assert 0.9 <= np.mean(covered) <= 0.99
+
+
+def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
+    people = pd.Index([f"P{number}" for number in range(30)])
+    frame = pd.DataFrame(
+        {
+            "participant": people,
+            "Prolific_ID": range(1000, 1060, 2),
+            "number": range(1, 31),
+            "same": "x",
+            "words": [f"text {number}" for number in range(30)],
+            "town": [f"town {number % 14}" for number in range(30)],
+            "few": [1.0, 2.0] + [np.nan] * 28,
+            "age": [20.0 + number % 17 for number in range(30)],
+            "gender": ["f", "m"] * 15,
+            "row": range(2, 32),
+        }
+    )
+    table = individualized.characteristic_columns(frame, people)
+    assert table["kind"].to_dict() == dict.fromkeys(table.index, "") | {"age": "number", "gender": "group"}
+    assert table["reason"].to_dict() == {
+        "Prolific_ID": "an identifier",
+        "number": "a running number",
+        "same": "the same for everybody",
+        "words": "another text for everybody",
+        "town": "14 groups of 30 participants are too many",
+        "few": "2 participants with ratings answered it: too few",
+        "age": "",
+        "gender": "",
+    }
+
+
+def test_together_they_explain_what_least_squares_does(study, names):
+    table = individualized.explained_together(study, bootstrap_of(study))
+    means = individualized.participant_means(study)
+    sheet = study.participants.set_index("participant").reindex(means.index)
+    genders = [sheet["gender"] == name for name in sorted(sheet["gender"].unique())[1:]]
+    x = np.column_stack([np.ones(len(means)), sheet[["age", *names]], *genders]).astype(float)
+    y = means.to_numpy()
+
+    def predict(rows, other):
+        return x[other] @ np.linalg.lstsq(x[rows], y[rows], rcond=None)[0]
+
+    everybody = np.arange(len(y))
+    r2 = 1 - ((y - predict(everybody, everybody)) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    adjusted = 1 - (1 - r2) * (len(y) - 1) / (len(y) - x.shape[1])
+    assert table.loc["explained, adjusted", "estimate"] == pytest.approx(adjusted, abs=1e-9)
+    assert table.loc["explained, adjusted", "low"] < adjusted < table.loc["explained, adjusted", "high"]
+    left = {one: np.delete(everybody, one) for one in everybody}
+    # A participant who is alone in a group can't be predicted from the others.
+    left = {one: rows for one, rows in left.items() if np.linalg.matrix_rank(x[rows]) == x.shape[1]}
+    errors = [y[one] - predict(rows, [one])[0] for one, rows in left.items()]
+    without = [y[one] - y[rows].mean() for one, rows in left.items()]
+    expected = 1 - np.square(errors).sum() / np.square(without).sum()
+    assert table.loc["predicted, cross-validated", "estimate"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.long
+def test_the_interval_of_the_explained_share_covers_it():
+    generator = np.random.default_rng(4)
+    x = np.column_stack([np.ones(80), generator.normal(size=(80, 5))])
+    signal = x[:, 1] * 0.6
+    truth = ((signal - signal.mean()) ** 2).sum() / (((signal - signal.mean()) ** 2).sum() + 80)
+    covered = []
+    for _ in range(100):
+        y = signal + generator.normal(size=80)
+        left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        within, whole = (left**2).sum(), ((y - y.mean()) ** 2).sum()
+        low, high = individualized.noncentral_limits((whole - within) / 5 / (within / 74), 5, 74, 80, 0.95)
+        covered.append(low <= truth <= high)
+    assert 0.88 <= np.mean(covered) <= 1

@@ -8,18 +8,12 @@ from scipy import stats
 
 import sense7 as s7
 from helpers.studies import bootstrap_of, read
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.findings import poor_turn
 from sense7.findings.measures import OUTCOMES
 from sense7.workbook import parse_sheets
 
-POST = [
-    f"PostTaskEmpathy_{name}"
-    for name in ("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational")
-]
 MIXED_MODEL = 2e-4
 
 
@@ -136,11 +130,6 @@ def test_the_ladder_is_that_of_statsmodels(synthetic):
         assert row["n"] == len(frame)
 
 
-@pytest.mark.parametrize("groups", [([1.0], [2.0]), ([], [1.0, 2]), ([2.0, 2], [2.0, 2])])
-def test_d_is_undefined_where_nothing_can_be_compared(groups):
-    assert np.isnan(s7.cohens_d([[len(group), sum(group), sum(y * y for y in group)] for group in groups]))
-
-
 # From turns to the whole
 
 
@@ -187,50 +176,3 @@ def test_correlations_equal_scipys_and_that_of_residuals(synthetic):
     left = [y - people @ np.linalg.lstsq(people, y, rcond=None)[0] for y in both.T]
     assert within["estimate"] == pytest.approx(np.corrcoef(*left)[0, 1], abs=1e-10)
     assert (within["method"][:7], within["n"]) == ("Pearson", several.sum())
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ([[1.0, 1.0], [1.0, 2.0]], "one of the two does not vary"),
-        ([[1.0, 1.0]], "nothing has two ratings to compare"),
-        (np.empty((0, 2)), "nothing has two ratings to compare"),
-    ],
-)
-def test_without_variation_there_is_no_correlation_within(values, reason):
-    groups = pd.Series(["a"] * len(values), dtype=object)
-    row = within_correlation(np.array(values), groups, groups, ParticipantBootstrap(["a"], 10, 1), "x and y")
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == reason
-
-
-VARIED = [float(1 + number % 5) for number in range(12)]
-TURNS = ["poor", "good", "very good", "neutral", "good", "poor", "very poor", "good", "neutral"]
-OVERALL = {"EmpathyOverall": [each for turn in TURNS * 6 for each in (None, turn)][:48]}
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"conversations": 12, "tasks": dict.fromkeys(POST, VARIED)}, "is the same in every conversation"),
-        ({"conversations": 12, "messages": OVERALL}, "post-task empathy does not vary"),
-        (
-            {"conversations": 12, "tasks": dict.fromkeys(POST, VARIED), "messages": OVERALL},
-            "mean, trough, peak and end of the turns can't be distinguished in this data set",
-        ),
-        ({"conversations": 3}, "only 3 conversations of 2 participants with both"),
-        ({"tasks": dict.fromkeys(POST)}, "post-task empathy was never rated in this data set"),
-        ({"messages": {"EmpathyOverall": None}}, "the overall rating of a turn was never given in this data set"),
-    ],
-)
-def test_what_cannot_be_predicted_says_why(minimal_sheets, changes, reason):
-    study = parse_sheets(minimal_sheets(**changes))
-    table = poor_turn.cross_validated_r2(study, bootstrap_of(study))
-    assert table.loc["all four minus mean alone", "reason"].endswith(reason)
-
-
-def test_one_rated_turn_per_conversation_takes_the_mean_of_its_dimensions(workbooks):
-    study = read(workbooks["ieval"])
-    assert poor_turn.available_turn_rating(study) == "dimensions"
-    table = poor_turn.cross_validated_r2(study, bootstrap_of(study), rating="dimensions")
-    assert np.isfinite(table.loc["mean alone", "estimate"])

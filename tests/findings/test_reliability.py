@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from helpers.studies import draws_of
-from sense7.estimators import alpha, factor
+from sense7.estimators import alpha
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import measures, reliability
 from sense7.taxonomy import DIMENSION_NAMES
@@ -68,32 +68,11 @@ def copied(frame, bootstrap, draw):
 # Alpha over all turns, and without one dimension
 
 
-def test_every_row_is_alpha_of_its_ratings(study, turns):
-    post = measures.post_task_ratings(study)
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=100, seed=1)
-    table = reliability.alpha_table(turns, post, bootstrap).set_index("key")
-    assert table["estimate"].to_dict() == {
-        "alpha_turn": alpha.cronbach_alpha(turns),
-        "alpha_turn_listwise": alpha.cronbach_alpha(turns, "listwise"),
-        "alpha_turn_without_relational": alpha.cronbach_alpha(turns.drop(columns="Relational")),
-        "alpha_post": alpha.cronbach_alpha(post),
-        "alpha_turn_feldt": alpha.cronbach_alpha(turns),
-    }
-    width = table["high"] - table["low"]
-    assert width["alpha_turn"] > 3 * width["alpha_turn_feldt"], "over turns Feldt's interval is too narrow"
-
-
 @pytest.mark.parametrize("dimension", DIMENSION_NAMES)
 def test_alpha_if_dropped_equals_that_of_psych_in_r(turns, golden, dimension):
     dropped = reliability.alpha_if_dropped(turns[:], draws_of(turns), recorded_as="turn")
     golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
     assert dropped.loc[dimension, "key"] == f"alpha_turn_without_only_{dimension}"
-
-
-def test_a_dimension_that_was_never_rated_cannot_be_left_out():
-    ratings = scores().assign(c=np.nan)
-    row = reliability.alpha_if_dropped(ratings, draws_of(ratings)).loc["c"]
-    assert (row["n"], row["unit"], row["reason"]) == (0, "alpha", "never rated itself")
 
 
 # Within conversations and between them
@@ -127,12 +106,6 @@ def test_covariances_of_both_levels_are_those_of_plain_loops():
     assert matrix.loc["Interest"].isna().all()
 
 
-def test_alpha_within_has_its_logarithmic_interval_and_alpha_between_one_that_may_pass_one():
-    table = reliability.by_level(nested(people=60, noise=0.3), draws_of(nested(people=60)))
-    assert table["high"].iloc[0] < 1
-    assert table["method"].str.contains("on the scale log").tolist() == [True, False, False, False]
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -148,11 +121,6 @@ def test_without_variation_within_conversations_the_reason_says_so(change, reaso
     within = table[table.index.str.contains("within")]
     assert within["estimate"].isna().all()
     assert within["reason"].str.startswith(reason).all()
-
-
-def test_dimensions_that_are_lacking_are_named():
-    frame = nested().assign(Relational=np.nan)
-    assert set(reliability.by_level(frame, draws_of(frame))["reason"]) == {"6 dimensions; never rated: Relational"}
 
 
 # Straight lines
@@ -225,19 +193,6 @@ def test_correlations_are_those_of_pandas_and_their_intervals_quantiles_over_cop
     np.testing.assert_allclose([row["low"], row["high"]], np.quantile(values, [0.025, 0.975]), atol=1e-10)
 
 
-def test_real_ratings_of_five_dimensions_give_their_known_answers(workbooks):
-    frame = measures.turn_ratings(read_workbook(workbooks["ieval"]))
-    table = reliability.correlations(frame, draws_of(frame))
-    assert round(table.loc["Affective with Response", "estimate"], 3) == 0.878
-    assert table.loc["Affective with Cognitive", "reason"] == "never rated: Cognitive"
-    rest = reliability.item_rest(frame, draws_of(frame))
-    assert rest.loc["Relational", "reason"] == "never rated in this data set"
-    assert "5 items (never rated: Cognitive, Relational)" in rest.loc["Affective", "method"]
-    average = reliability.average_correlation_table(frame, draws_of(frame)).iloc[0]
-    assert average["reason"] == "5 dimensions; never rated: Cognitive, Relational"
-    assert np.isfinite(average["low"])
-
-
 def test_few_common_units_have_no_correlation():
     frame = pd.DataFrame({"a": [1, 2, np.nan, np.nan], "b": [np.nan, 4, 3, 2]}, index=list("pqrs"))
     assert set(reliability.correlations(frame, draws_of(frame))["reason"]) == {"fewer than three units rate both"}
@@ -269,16 +224,6 @@ def two_factors(rows=400, people=40, seed=1):
     factors = generator.normal(size=(rows, 2)).repeat(3, axis=1)
     names = [f"P{row % people}" for row in range(rows)]
     return pd.DataFrame(factors + 0.6 * generator.normal(size=(rows, 6)), index=names, columns=list("abcdef"))
-
-
-def test_two_factors_are_found_and_noise_has_none():
-    assert set(reliability.retained(two_factors(), seed=1)["estimate"]) == {2}
-    noise = pd.DataFrame(np.random.default_rng(3).normal(size=(300, 5)), index=range(300), columns=list("abcde"))
-    assert reliability.retained(noise, seed=1).loc["components, noise of as many units", "estimate"] == 0
-    generator = np.random.default_rng(2)
-    simulated = [np.linalg.eigvalsh(np.corrcoef(generator.normal(size=(5, 80))))[::-1] for _ in range(2000)]
-    ours, _ = factor.noise_eigenvalues(80, 5, seed=1, simulations=2000)
-    np.testing.assert_allclose(ours, np.quantile(simulated, 0.95, axis=0), atol=0.02)
 
 
 @pytest.mark.parametrize(
@@ -315,16 +260,6 @@ def test_omega_and_fit_equal_those_of_r(frames, golden, which):
     for name in ("CFI", "RMSEA", "SRMR"):
         golden.check(f"cfa1_{name.lower()}_{which}", fit.loc[name, "estimate"], abs=CFA)
         assert fit.loc[name, "key"] == f"one_factor_turn_{name.lower()}"
-
-
-def test_loadings_have_a_row_for_every_item():
-    frame = scores().assign(never=np.nan, constant=3.0)
-    omega, table = reliability.omega_and_loadings(frame, draws_of(frame))
-    assert list(table.index) == list(frame)
-    assert table.loc["never", "reason"] == "never rated in this data set"
-    assert table.loc["constant", "reason"] == "does not vary in the units used"
-    assert (table.loc["a":"d", "estimate"] > 0.5).all()
-    assert omega["reason"].iloc[0] == "4 dimensions; never rated: never; does not vary: constant"
 
 
 @pytest.mark.parametrize(

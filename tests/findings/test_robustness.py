@@ -10,6 +10,8 @@ from scipy.stats import spearmanr
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
 from sense7.estimators import alpha as alpha_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures.specification import SpecificationCurve, specification_curve
 from sense7.findings import agreement, conditions, disrupted, individualized, measures, poor_turn, ratings, robustness
 from sense7.tables import Sentence
@@ -26,7 +28,9 @@ def study():
 
 @pytest.fixture(scope="module")
 def tables(study):
-    return {name: robustness.multiverse(study, bootstrap_of(study), name) for name in robustness.IN_STUDIES}
+    return {
+        name: robustness.multiverse(study, bootstrap_of(study), name, first_only=True) for name in robustness.IN_STUDIES
+    }
 
 
 def test_the_first_specification_is_that_of_the_other_pages(study, tables):
@@ -84,40 +88,6 @@ def test_the_summary_is_range_and_what_intervals_hold(numbers):
     )
     in_words = robustness.summary(estimates(numbers), "context_share")["estimate"]
     assert in_words["intervals above the dashed line"] == pytest.approx(np.mean([n - 0.25 > 0 for n in numbers]))
-
-
-def test_specifications_without_an_interval_are_not_counted():
-    table = estimates([0.4, 0.6])
-    table.loc[2, ["low", "high"]] = np.nan
-    row = robustness.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
-    assert (row["estimate"], row["n"]) == (1, 1)
-    table["low"] = np.nan
-    row = robustness.summary(table, "poor_turn_d", 0.5).loc["intervals that hold the published value"]
-    assert np.isnan(row["estimate"])
-    assert row["reason"].startswith("no specification has an interval")
-
-
-def test_a_published_value_that_is_not_given_is_the_reason():
-    row = robustness.summary(estimates([0.4]), "alpha").loc["intervals that hold the published value"]
-    assert np.isnan(row["estimate"])
-    assert row["reason"] == "the published value was not given"
-
-
-def test_only_headlines_without_a_published_figure_have_a_reference():
-    for one in robustness.HEADLINES.values():
-        assert (one.reference is None) == bool(one.claim)
-
-
-def test_a_summary_of_nothing_says_why():
-    table = robustness.summary(estimates([np.nan, np.nan]), "alpha")
-    assert table["estimate"].isna().all()
-    assert set(table["reason"]) == {"no specification could be computed: why"}
-
-
-def test_without_the_first_specification_the_others_are_counted():
-    table = robustness.summary(estimates([np.nan, 1.0]), "alpha", 1.0)
-    assert table.loc["highest estimate", "estimate"] == 1
-    assert table.loc["intervals that hold the published value", ["estimate", "n"]].tolist() == [1, 1]
 
 
 # The abstract's findings
@@ -206,7 +176,11 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("case", DEGENERATE)
+QUICK = {"no condition", "constant ratings", "three conversations"}
+LONG = [pytest.param(case, marks=[pytest.mark.long][case in QUICK :]) for case in DEGENERATE]
+
+
+@pytest.mark.parametrize("case", LONG)
 @pytest.mark.parametrize("headline", robustness.IN_STUDIES)
 def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     study = parse_sheets(minimal_sheets(**DEGENERATE[case]))
@@ -220,3 +194,33 @@ def test_what_cannot_be_computed_says_why(minimal_sheets, case, headline):
     shown = specification_curve(table, name=headline, caption="n")
     assert isinstance(shown, Sentence if unknown.all() else SpecificationCurve)
     assert "nan" not in shown._repr_html_().casefold().replace("dominant", "")
+
+
+# Smallest detectable differences
+
+FIVE = ParticipantBootstrap(list("abcde"), draws=100, seed=1)
+
+
+def table_of(estimate, low, high, reason=""):
+    row = estimate_row(estimate, low, high, n=10, unit="levels", method="mean", reason=reason)
+    return estimate_table({"difference": row}, "statistic")
+
+
+def test_it_is_the_textbook_multiple_of_the_standard_error():
+    detectable = robustness.smallest_detectable(table_of(0.5, 0.5 - 1.959963984540054, 0.5 + 1.959963984540054), FIVE)
+    assert detectable.loc["difference", "estimate"] == pytest.approx(1.959963985 + 0.841621234, abs=1e-8)
+    assert detectable.loc["difference", "unit"] == "levels"
+
+
+def test_the_headlines_are_those_of_their_pages(study):
+    bootstrap = bootstrap_of(study)
+    table = robustness.headline_estimates(study, bootstrap)
+    assert list(table.index) == ["best minus worst condition", "poor turn, Cohen's d"]
+    pairs = conditions.condition_differences(study, bootstrap)["estimate"].abs()
+    expected = [
+        pairs.max(),
+        poor_turn.poor_turn_effects(study, bootstrap)["estimate"].iloc[0],
+    ]
+    np.testing.assert_allclose(table["estimate"], expected, atol=1e-12)
+    assert (table["low"] <= table["estimate"]).all()
+    assert (table["estimate"] <= table["high"]).all()

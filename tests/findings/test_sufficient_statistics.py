@@ -17,7 +17,7 @@ from sense7.judge.metrics import run_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
-from sense7.workbook.partitions import write_partitions
+from sense7.workbook.writing import write_partitions
 
 DRAWS = {"draws": 300, "seed": 5, "confidence": 0.9}
 NUMBERS = ["estimate", "low", "high", "n"]
@@ -134,38 +134,3 @@ def test_a_participant_in_two_parts_is_refused(study):
     part = sums_of_part(study)
     with pytest.raises(UserError, match="'P001' is in several parts"):
         estimates_of_parts([part, part], **DRAWS)
-
-
-def test_what_a_part_sends_depends_on_its_participants_not_on_its_turns(minimal_sheets):
-    sizes = []
-    for turns in (2, 40):
-        study = parse_sheets(minimal_sheets(conversations=6, turns=turns, participants=3))
-        sizes.append({name: values.shape for name, values in sums_of_part(study).sums.items()})
-    assert sizes[0] == sizes[1]
-
-
-def test_parquet_parts_give_the_same_as_csv(study, tmp_path):
-    pytest.importorskip("pyarrow", reason="the extra parquet is not installed; it is in no lock")
-    for form in ("csv", "parquet"):
-        write_partitions(study, tmp_path / form, 3, form=form)
-    one, other = (statistics_of_parts(tmp_path / form, **DRAWS) for form in ("csv", "parquet"))
-    pd.testing.assert_frame_equal(one, other, check_exact=True)
-
-
-def test_a_part_counts_the_scores_of_its_own_conversations(study, scores):
-    sums = sums_of_part(study, scores).sums["hit"]
-    other_order = sums_of_part(study, scores.sample(frac=1, random_state=1)).sums["hit"]
-    np.testing.assert_array_equal(sums, other_order)
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    own = scores.reindex(truth.index)
-    known = truth.notna() & own.notna()
-    assert sums[:, 1].sum() == known.sum()
-    assert 0 < sums[:, 0].sum() < known.sum()
-
-
-def test_alpha_of_one_dimension_says_why_and_how(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages=dict.fromkeys(DIMENSION_NAMES[1:])))
-    found = estimates_of_parts([sums_of_part(study)], **DRAWS)
-    for key, missing in (("alpha_turn", "pairwise"), ("alpha_turn_listwise", "listwise")):
-        assert "alpha needs two" in found.loc[key, "reason"]
-        assert found.loc[key, "method"] == f"Cronbach's alpha, {missing}"

@@ -53,11 +53,6 @@ def test_shares_are_counted_by_level():
     assert words.comment_counts(study)["estimate"].to_dict() == {"comments": 32, "commenting_participants": 6}
 
 
-def test_blank_comments_and_those_of_other_messages_do_not_count(minimal_sheets):
-    study = parse_sheets(minimal_sheets(messages={"Comment": ["user's", "fine", None, "  "] * 4}))
-    assert words.commented_turns(study)["comment"].tolist() == ["fine", None] * 4
-
-
 @pytest.mark.parametrize(
     ("text", "terms"),
     [
@@ -177,16 +172,6 @@ def test_kappa_is_that_of_sklearn_for_every_code(synthetic):
     expected = [cohen_kappa_score(both[code] == "1", both[f"{code} 2"] == "1") for code in CODES]
     assert table["estimate"].tolist() == pytest.approx(expected, abs=1e-12)
     assert table["method"].str.contains(f"used {(both[CODES[0]] == '1').sum()} times").iloc[0]
-
-
-def test_comments_that_one_coder_left_blank_do_not_count_and_codes_that_nobody_used_have_no_kappa(synthetic):
-    first, second = coded(synthetic, 5), coded(synthetic, 5)
-    first.loc[first.index[:7], CODES] = ""
-    first["generic"] = second["generic"] = ""
-    table = words.coder_agreement(synthetic, first, second.iloc[:-3], bootstrap_of(synthetic, 20))
-    coded_once = (sheet[sheet[CODES].eq("1").any(axis=1)][words.IDENTIFIER] for sheet in (first, second.iloc[:-3]))
-    assert (table["n"] == len(set.intersection(*map(set, coded_once)))).all()
-    assert table.loc["generic", "reason"] == "neither coder, or both of them always, used this code"
 
 
 def test_answers_may_be_written_in_several_ways(synthetic):

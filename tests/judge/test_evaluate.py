@@ -141,7 +141,6 @@ def test_a_folder_of_stray_files_alone_holds_no_predictions(tmp_path):
     ("name", "content"),
     [
         ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
-        ("model-prompt-iter2.csv", "TaskId;IS_EMPATHY;ground-truth\nC1;4;4\n"),
         ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
         ("model-prompt-iter2.csv", ""),
         ("model-prompt-iter2.xlsx", "no workbook"),

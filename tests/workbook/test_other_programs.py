@@ -98,6 +98,7 @@ MISSING = [
     "sysmis",
     "?",
     "#NV",
+    "1.#QNAN",
 ]
 
 
@@ -264,10 +265,17 @@ def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
     assert (warning.column, warning.count) == ("PID", 24)
 
 
-@pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11"])
+@pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"])
 def test_ids_in_scientific_notation_are_refused(text, tmp_path):
     with pytest.raises(UserError, match=r"column PID, .*digits of these ids are lost"):
         s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[text] * 12)))
+
+
+@pytest.mark.parametrize("word", ["#N/A", "nan", "NULL", "(blank)"])
+def test_people_whose_ids_are_missing_are_not_one_person(word, tmp_path):
+    study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(ids=[word, word, *[f"P{n}" for n in range(10)]])))
+    assert study.conversations["participant"].nunique() == 14
+    assert kinds(study) == {"missing-participant"}
 
 
 def test_formulas_that_nobody_calculated_are_blank(tmp_path):
@@ -362,6 +370,20 @@ def test_names_repeated_where_files_were_joined_are_left_out(tmp_path):
     assert [diagnostic.rows for diagnostic in study.diagnostics] == [(10,), (10,)]
 
 
+def test_rows_of_totals_are_left_out(tmp_path):
+    sheets = rows_of_a_study()
+    sheets["Tasks"].append(["Total", None, 24])
+    sheets["Messages"].append(["Mean", None, None, None, *[3.2] * len(RATINGS)])
+    sheets["People"] = [["PID", "Age"], *[[f"P{n}", 20 + n] for n in range(1, 13)], ["Average", 26.5]]
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    assert (len(study.conversations), len(study.participants), len(affective(study))) == (24, 12, 48)
+    assert {one.sheet: (one.kind, one.rows) for one in study.diagnostics} == {
+        "Tasks": ("totals", (26,)),
+        "Messages": ("totals", (98,)),
+        "People": ("totals", (14,)),
+    }
+
+
 @pytest.mark.parametrize("name", ["Tasks (2)", "Copy of Tasks", "Tasks - Kopie", "Sheet7", "tasks_backup"])
 def test_a_copy_of_tasks_holds_no_participants(name, tmp_path):
     sheets = rows_of_a_study()
@@ -422,7 +444,7 @@ NAMES = [
 
 @pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL], ids=["quoted", "as needed"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+@pytest.mark.parametrize("delimiter", [";", "\t", ",", "|"])
 def test_the_separator_is_found_whatever_names_hold(delimiter, name, quoting, tmp_path):
     sheets = rows_of_a_study()
     sheets["Tasks"] = [[*row, name if number == 0 else "work"] for number, row in enumerate(sheets["Tasks"])]
@@ -456,3 +478,10 @@ def test_ids_that_end_in_zeros_are_said(ids, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", rows_of_a_study(people=2, ids=ids)))
     (warning,) = [diagnostic for diagnostic in study.diagnostics if diagnostic.kind == "rounded-id"]
     assert (warning.severity, warning.count) == ("warning", 4)
+
+
+def test_words_at_the_ends_of_numbers_are_no_level_that_stands_as_a_number(tmp_path):
+    ends = ["Not at all", 2, 3, 4, "Very much"]
+    sheets = rows_of_a_study(rating=lambda number: ends[number % 5])
+    with pytest.raises(UserError, match=r"column Affective: 9 of 48 answers can't be read .*'Very much' \(9\)"):
+        s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import require_numbers, wrong_kind
+from sense7.errors import UserError, wrong_kind
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
@@ -169,7 +169,14 @@ def alpha_row(
     """
     if interval not in INTERVALS:
         raise ValueError(f"interval must be one of {', '.join(INTERVALS)}, not {interval!r}")
-    require_numbers("alpha_row", ratings)
+    for name, column in ratings.items():
+        try:
+            column.astype(float)
+        except (TypeError, ValueError):
+            raise UserError(
+                "alpha_row wants ratings with a column of numbers for each item; "
+                f"column {name!r} holds other values. Give s7.measures.turn_ratings(study)."
+            ) from None
     used = ratings.loc[:, ratings.notna().any()]
     left_out = [name for name in ratings.columns if name not in used.columns]
     if missing == "listwise":

@@ -24,8 +24,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from sense7.arguments import described, wrong_kind
-from sense7.errors import UserError
+from sense7.errors import UserError, described, wrong_kind
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
@@ -194,31 +193,6 @@ class ParticipantBootstrap:
         # Neither end: an interval of no or of all values is none.
         ends = math.ulp(0.0), math.nextafter(1.0, 0.0)
         _require_number("confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95")
-
-    def require(self, participants: pd.Series, name: str) -> None:
-        """Refuse data whose participants are not exactly those that are resampled.
-
-        Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
-
-        Examples
-        --------
-        >>> ParticipantBootstrap(["a", "b", "c"]).require(pd.Series(["a", "b"]), "few")
-        Traceback (most recent call last):
-        sense7.errors.UserError: The bootstrap resamples 3 participants; few has 2 participants ...
-        """
-        theirs = pd.Index(participants.dropna().unique())
-        lacking, unknown = self.names.difference(theirs), theirs.difference(self.names)
-        if len(lacking) or len(unknown):
-            differ = ", ".join(
-                f"{len(names):,} {where} ({_shown(names[0])}{' ...' if len(names) > 1 else ''})"
-                for names, where in ((lacking, "only in the bootstrap"), (unknown, "only in the study"))
-                if len(names)
-            )
-            raise UserError(
-                f"The bootstrap resamples {count_of(len(self.names), 'participant')}; {name} has "
-                f"{count_of(len(theirs), 'participant')} ({differ}). Make it from the study that is analyzed: "
-                "s7.ParticipantBootstrap(study.conversations['participant'])."
-            )
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import HINTS, described
-from sense7.errors import UserError
+from sense7.errors import UserError, wrong_kind
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
 
@@ -121,13 +120,12 @@ def require_estimates(function: str, name: str, table: pd.DataFrame, optional: C
     Traceback (most recent call last):
     sense7.errors.UserError: intervals wants a table of estimates as tables; it lacks the columns low, high, n, ...
     """
+    remedy = "Give a table of estimates, as statistics return it."
     if not isinstance(table, pd.DataFrame):
-        raise UserError(f"{function} wants a table of estimates as {name}; got {described(table)}. {HINTS['table']}")
+        raise wrong_kind(function, "a table of estimates", name, table, remedy)
     if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
         lacking = ", ".join(lacking)
-        raise UserError(
-            f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {HINTS['table']}"
-        )
+        raise UserError(f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {remedy}")
 
 
 def keys_of_rows(names: Iterable[str], keys: str) -> dict[str, str]:

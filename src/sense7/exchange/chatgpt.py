@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from sense7.exchange import content
 from sense7.exchange.content import Chat, Message, Omitted, expect, model_of
 
-__all__ = ["BRANCH", "branch_of_list", "read_chatgpt"]
-
 BRANCH = Omitted("message of another branch")
 
 
@@ -15,11 +13,11 @@ def _time(message: Mapping, keys: Sequence[str]) -> float | None:
 
 
 def _branch(parents: Mapping[str, str | None], times: Mapping[str, float | None], current: object, where: str) -> list:
-    """Names of the nodes from the root to the current one; where none is named, to the leaf of the newest message.
+    """Names of the nodes from the root to the current one; where none such is there, to the leaf of the newest message.
 
     A later message in the file is newer than one of the same time, or where no time is known.
     """
-    if current is None and parents:
+    if parents and (not isinstance(current, str) or current not in parents):
         order = {name: number for number, name in enumerate(parents)}
         current = max(order, key=lambda name: (-1 if times.get(name) is None else times[name], order[name]))
         children = {parent: name for name, parent in parents.items()}

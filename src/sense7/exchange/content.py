@@ -8,19 +8,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = [
-    "Chat",
-    "Message",
-    "Omitted",
-    "assemble",
-    "expect",
-    "kind_of",
-    "model_of",
-    "name_of",
-    "pieces",
-    "read_message",
-]
-
 USER = "user"
 ASSISTANT = "assistant"
 SYSTEM = "system message"
@@ -169,10 +156,14 @@ def pieces(content: object, where: str, texts: Mapping[str, str] | None = None) 
     elif content is None:
         yield from (Omitted("empty part"), "")
     else:
-        kind = expect(content, dict, where).get("type", content.get("content_type"))
+        kind = expect(content, dict, where).get(
+            "type", content.get("content_type", "text" if "text" in content else None)
+        )
         kind = kind if isinstance(kind, str) else kind_of(kind)
         if kind in _TEXTS:
-            yield from pieces(content.get(_TEXTS[kind]), f"{where}.{_TEXTS[kind]}", texts)
+            text = content.get(_TEXTS[kind])
+            text = text["value"] if isinstance(text, dict) and "value" in text else text  # as assistants of OpenAI
+            yield from pieces(text, f"{where}.{_TEXTS[kind]}", texts)
         elif kind in _MARKERS:
             yield from (Omitted(_MARKERS[kind]), f"[{_MARKERS[kind]}]")
         elif kind in _UNSEEN or kind.endswith("tool_result"):

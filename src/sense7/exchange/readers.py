@@ -8,8 +8,6 @@ from sense7.exchange import content
 from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt
 from sense7.exchange.content import Chat, Message, Omitted, expect
 
-__all__ = ["FORMATS", "Transcript", "is_messages", "read_record"]
-
 
 def read_list(record: object, key: str = "messages") -> Chat:
     """Read a conversation from a list of messages, or from an object with such a list and what is known about it."""
@@ -56,7 +54,11 @@ def read_inspect(record: Mapping) -> Chat:
     return content.assemble(parts, name, condition=content.model_of(about))
 
 
-_CHAT_APP = re.compile(r"\s*\u200e?\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?\s+\d{1,2}[:.]\d{2}[^\n]{0,12}?(\]| -) ")
+_CHAT_APP = re.compile(
+    r"\s*[^\w\n]{0,3}(?:[^\W\d]{3,10}\.? )?\d{1,4}[^\n:]{2,30}?\d{1,2}(?:[:.\u066b]| ?h ?)\d{2}"
+    r"[^\n]{0,20}?(?:\]| [-\u2013]|:) "
+)
+"""Date and time that begin a message of WhatsApp and its like, in the order and signs of any language."""
 
 
 @dataclass
@@ -76,7 +78,10 @@ def read_transcript(record: Transcript) -> Chat:
     """
     text, given = record.text, record.speakers
     names = "|".join(sorted(map(re.escape, content.SPEAKERS | given), key=len, reverse=True))
-    begins = re.compile(rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{names})(?(bold)(?:\*\*:|:\*\*)|:)[ \t]?", re.I | re.M)
+    begins = re.compile(
+        rf"^(?:#+ |(?P<bold>\*\*))?(?P<name>{names})(?(bold)(?:\*\*[:\uff1a]|[:\uff1a]\*\*)|[:\uff1a])[ \t]?",
+        re.I | re.M,
+    )
     lines = [(match, match["name"].casefold()) for match in begins.finditer(text)]
     before = text[: lines[0][0].start()] if lines else text
     if _CHAT_APP.match(text):

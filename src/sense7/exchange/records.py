@@ -16,13 +16,11 @@ from sense7.errors import UserError
 from sense7.exchange.readers import Transcript, is_messages
 from sense7.files import one_line, reading
 
-__all__ = ["LARGEST", "json_lines", "parsed", "records"]
-
 LARGEST = 2**30
 """Bytes of one JSON text: a whole file, a line of JSON Lines, a part of an archive."""
 
-_JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?[\d.]+|true|false|null|NaN)\s*[,\]]))")
-"""How JSON begins; a plain text can begin with a bracket, too, as in [9:41]."""
+_JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*[,\]]))")
+"""How JSON begins; a plain text can begin with a bracket, too, as in [9:41] and [31.12.23, 21:41]."""
 
 _ZSTANDARD = 93
 """How archives number this compression, which Python reads from version 3.14 on."""

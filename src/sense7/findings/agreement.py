@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from sense7.arguments import check_arguments
 from sense7.estimators.alpha import joined, lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
 from sense7.estimators.least_squares import lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
+from sense7.findings.core import require_own
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -52,6 +52,7 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     -----
     R: psych::cohen.kappa, tests/reference/reference.R.
     """
+    require_own(study, bootstrap)
     turns = study.turns
     rows = {name: kappa_row(turns, turns, name, bootstrap, weights, "five levels") for name in DIMENSION_NAMES}
     return estimate_table(rows, "dimension", {name: f"kappa_{weights}_{name}" for name in rows})
@@ -109,6 +110,7 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     ----------
     Hothorn, T., Bretz, F., & Westfall, P. (2008). Biometrical Journal 50, 346-363 (max-t).
     """
+    require_own(study, bootstrap)
     unit, method = "weighted kappa", f"difference of Cohen's kappas, {weights} weights, turns that rate both"
 
     def difference(sums: np.ndarray) -> np.ndarray:
@@ -253,6 +255,3 @@ def parts_and_shares(
         estimate_table(tables[0], "dimension", {TOTAL: f"{recorded_as}_r2"} if recorded_as else None),
         estimate_table(tables[1], "dimension", keys),
     )
-
-
-check_arguments(globals())

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.alpha import correlations_from_covariances, covariances_from_sums, moments_by_participant, usable
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
@@ -19,7 +18,7 @@ from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
 from sense7.estimators.least_squares import coefficient, within
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, resampled, share, tabulate
+from sense7.findings.core import Number, need, require_own, resampled, share, tabulate
 from sense7.findings.measures import conversation_ratings, turn_rating, turn_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -148,6 +147,7 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
 
     ``rating`` is ``ground_truth`` or ``overall``. Conversations without it are left out.
     """
+    require_own(study, bootstrap)
     frame, safe, (words, key) = compared_conversations(study, rating), safe_names(study.conditions), RATINGS[rating]
 
     def mean(own: pd.DataFrame):
@@ -172,6 +172,7 @@ def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, stan
     over conversations, s pooled over the two conditions (:func:`sense7.estimators.effect_size.cohens_d`). One row that
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
+    require_own(study, bootstrap)
     frame, keys, method = compared_conversations(study), pairs_in_keys(study), "difference of means over conversations"
     unit, statistic, undefined = POINTS, mean_difference, "no rated conversation"
     if standardized:
@@ -198,6 +199,7 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
 
     Each of the other conditions counts the same, however many conversations it has. One row; n counts conversations.
     """
+    require_own(study, bootstrap)
     frame = compared_conversations(study)
     present = present_in(study, frame)
 
@@ -233,6 +235,7 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         highest mean; ``share``: a row of estimates, the share of resamples in which that condition alone is the
         highest. There is no share with fewer than five rated participants, as there is no interval.
     """
+    require_own(study, bootstrap)
     frame = compared_conversations(study)
     names = present_in(study, frame)
     alone, best = np.nan, None
@@ -306,6 +309,7 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
     R: pairs(emmeans::emmeans(lmerTest::lmer), adjust='holm'), tests/reference/reference.R; differences and errors
     equal to 2e-4, Holm's p and degrees of freedom to 0.1%.
     """
+    require_own(study, bootstrap)
     frame = compared_conversations(study) if frame is None else frame
     present, n, keys = present_in(study, frame), len(frame), pairs_in_keys(study)
     columns = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
@@ -445,6 +449,7 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     -----
     R: ordinal::clm, tests/reference/reference.R.
     """
+    require_own(study, bootstrap)
     rating = main_turn_rating(study)
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
     present, levels = present_in(study, turns), turns[rating].to_numpy(dtype=float)
@@ -516,6 +521,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     ----------
     Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing (the largest of several statistics).
     """
+    require_own(study, bootstrap)
     names, frame, fewest = study.rated_dimensions, conversation_ratings(study), 5
     frame = frame[frame[["condition", "participant", *names]].notna().all(axis=1) & bool(names)]
     frame = frame[frame.groupby("condition")["condition"].transform("size") >= fewest]
@@ -601,6 +607,7 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
     -----
     Checked against statsmodels' Factor (ml) of each group.
     """
+    require_own(study, bootstrap)
     fewest = 20
     known = study.turns_put_to_rating["condition"].notna().to_numpy()
     ratings = turn_ratings(study)[known]
@@ -675,6 +682,7 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     so that a change from turn to turn may be one of which conversations remain; :func:`prompt_fading` compares each
     with itself. One table per condition (``all conversations`` if there is none); n counts rated turns.
     """
+    require_own(study, bootstrap)
     turns = rated_turns(study)
     last = max(int(turns["turn"].max()) if len(turns) else 1, 1)
 
@@ -712,6 +720,7 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     -----
     Checked against statsmodels' OLS with an indicator of each conversation.
     """
+    require_own(study, bootstrap)
     every = rated_turns(study)
     turns = every[every["condition"].notna()].reset_index(drop=True)
     prompted = (turns["condition"] == study.prompted_condition).to_numpy()
@@ -741,6 +750,3 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         ],
         bootstrap,
     )
-
-
-check_arguments(globals())

@@ -12,12 +12,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, need, resampled, share, tabulate
+from sense7.findings.core import Number, need, require_own, resampled, share, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
@@ -92,6 +91,7 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         One row per topic, in its order (of more than 40 the 40 largest): estimate (points), low, high, n
         (conversations), unit, method, reason. Conversations without ground truth or topic are left out.
     """
+    require_own(study, bootstrap)
     every = context_frame(study)
     frame = every[every["topic"].notna()]
     own = frame.assign(y=within(frame[["y"]].to_numpy(), frame["participant"])[:, 0])
@@ -131,6 +131,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     ----------
     Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
     """
+    require_own(study, bootstrap)
     every = context_frame(study)
     varying = [name for name in CONTEXT if not not_varying(every, name)]
     frame = every[every[varying].notna().all(axis=1) & bool(varying)]
@@ -177,6 +178,7 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     -----
     Checked against statsmodels' OLS with an indicator of each participant.
     """
+    require_own(study, bootstrap)
     frame = context_frame(study)
     known = [name for name in STEPS if not not_varying(frame, name)]
 
@@ -244,6 +246,7 @@ def no_gap(study: Study, frame: pd.DataFrame) -> str:
 
 def mean_gap(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame):
     """Mean gap of some conversations."""
+    require_own(study, bootstrap)
     reason = no_gap(study, expected_and_experienced(study))
     need(not reason, reason)
     need(len(frame), "topic was not given in this data set")
@@ -262,6 +265,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     DataFrame
         One row: estimate (-1..1, positive if more was experienced), low, high, n (conversations), unit, method, reason.
     """
+    require_own(study, bootstrap)
     frame, how = expected_and_experienced(study), f"mean of experienced minus expected, {SCALE}"
     statistic, unit = partial(mean_gap, study, bootstrap, frame), "points on a scale from 0 to 1"
     return tabulate("way", [Number(SCALE, statistic, unit, how, frame, "expected_experienced_gap")], bootstrap)
@@ -269,6 +273,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
 
 def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
+    require_own(study, bootstrap)
     frame = expected_and_experienced(study)
     how = "points on a scale from 0 to 1", f"experienced minus expected, {SCALE}"
     numbers = []
@@ -287,6 +292,7 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     if the levels of either scale are replaced by any others in the same order. At most 2,000 permutations, with the
     bootstrap's seed. One row for both scales from 0 to 1, and one for percent ranks.
     """
+    require_own(study, bootstrap)
     frame = expected_and_experienced(study)
     ranks = [(stats.rankdata(rounded(frame[name])) - 0.5) / max(len(frame), 1) for name in ("experienced", "expected")]
     keys = {SCALE: "expected_experienced_p_scale", RANKS: "expected_experienced_p_ranks"}
@@ -329,6 +335,3 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
         order = participants + generator.random((piece.stop - piece.start, len(y)))
         as_large += int((rounded(between(y[np.argsort(order, axis=1)])) >= rounded(observed)).sum())
     return estimate_row((1 + as_large) / (1 + draws), n=len(frame), unit="p value", method=method)
-
-
-check_arguments(globals())

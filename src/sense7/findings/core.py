@@ -11,11 +11,35 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 import numpy as np
 import pandas as pd
 
+from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
+from sense7.study import Study
+from sense7.terminal import count_of
+
+
+def require_own(study: Study, bootstrap: ParticipantBootstrap) -> None:
+    """Refuse a bootstrap of other participants than the study's; every finding that is given both begins with it.
+
+    Participants of whom a statistic has no data are resampled like all others: who has data is chance as well.
+    """
+    if not isinstance(study, Study):
+        raise wrong_kind("a finding", "a Study", "study", study, "Give what s7.load(...) returns.")
+    remedy = "s7.ParticipantBootstrap(study.conversations['participant'])."
+    if not isinstance(bootstrap, ParticipantBootstrap):
+        raise wrong_kind("a finding", "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}")
+    theirs, own = bootstrap.names, pd.Index(study.conversations["participant"].dropna().unique())
+    sides = {"only in the bootstrap": theirs.difference(own), "only in the study": own.difference(theirs)}
+    differ = [f"{len(names):,} {side}, such as {names.tolist()[0]!r}" for side, names in sides.items() if len(names)]
+    if differ:
+        raise UserError(
+            f"The bootstrap resamples {count_of(len(theirs), 'participant')}; {study.name} has "
+            f"{count_of(len(own), 'participant')} ({'; '.join(differ)}). Make it from the study that is analyzed: "
+            f"{remedy}"
+        )
 
 
 class NotComputable(Exception):

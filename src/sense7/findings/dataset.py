@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
+from sense7.findings.core import require_own
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -212,6 +212,7 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.S
 
     Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
     """
+    require_own(study, bootstrap)
     truth = _truth(study, truth).to_numpy()
     known = np.isfinite(truth)
     values = np.column_stack([truth[known], np.ones(known.sum())])
@@ -541,6 +542,7 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     DataFrame
         A table of estimates: the share of conversations with each disturbance.
     """
+    require_own(study, bootstrap)
     messages, recorded = _disturbed(study)
     rows = {}
     for kind, (key, row) in _DISTURBED.items():
@@ -607,6 +609,3 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
-
-
-check_arguments(globals())

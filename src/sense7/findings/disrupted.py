@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, need, resampled, tabulate
+from sense7.findings.core import Number, need, require_own, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
 from sense7.study import Study
@@ -175,6 +174,7 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
     -----
     Checked against brute force over all orders.
     """
+    require_own(study, bootstrap)
     event, tables = first_poor_event(study), {}
 
     def level(name: str, statistic, time: int):
@@ -216,6 +216,7 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     Rows "as rated", "in permuted order" (see :func:`levels_by_event_time`: the drop that the meaning of "first" makes
     by itself) and "difference": estimate (levels; positive: lower afterwards), low, high, n (``LASTING`` turns after).
     """
+    require_own(study, bootstrap)
     event = first_poor_event(study)
     rows = event.turns[event.around[:, 1, 1] > 0]
 
@@ -262,6 +263,7 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         :func:`lasting_drop` (positive: lower afterwards). For each: estimate as it happened minus in reversed order,
         low, high, n (turns after, in the reversed order), unit, method, reason.
     """
+    require_own(study, bootstrap)
     forward, backward = first_poor_event(study), first_poor_event(reversed_turns(study))
 
     def direction(values_of, why_not, statistic):
@@ -314,6 +316,7 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     -----
     Checked against brute force over all orders.
     """
+    require_own(study, bootstrap)
     turns, words = turn_levels(study)
     turns = turns.sort_values(["turn"], kind="stable")
     groups = turns.groupby("conversation", sort=False)
@@ -390,6 +393,7 @@ def continuity_contrasts(
     -----
     Checked against statsmodels' OLS, and that the next turn's are zero over all orders.
     """
+    require_own(study, bootstrap)
 
     def losses(columns: np.ndarray, people: pd.Series, others: int, failures: int, rating: str) -> np.ndarray:
         never = "the overall rating was never given in this data set"
@@ -502,6 +506,7 @@ def unmet_expectations(
     -----
     Checked against statsmodels' OLS, and the intervals against its errors clustered by participant.
     """
+    require_own(study, bootstrap)
     frame = expectation_conversations(study) if frame is None else frame
     unmet = int(frame["unmet"].sum())
 
@@ -555,6 +560,7 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     -----
     Checked against statsmodels' OLS.
     """
+    require_own(study, bootstrap)
     frame = expectation_conversations(study)
     m, w = (frame["mean"].to_numpy() - 3) / 2, frame["desired"].to_numpy() - 2.0
     z = np.column_stack([np.ones(len(frame)), m, w, m**2, m * w, w**2, frame["outcome"]])
@@ -569,6 +575,3 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     key, unit = "response_surface_interaction", "level per half scale"
     number = Number("mean rating by wish", steeper, unit, how, frame, key, undefined)
     return tabulate("part of the surface", [number], bootstrap)
-
-
-check_arguments(globals())

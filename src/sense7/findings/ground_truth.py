@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, share, tabulate
+from sense7.findings.core import Number, need, require_own, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -106,6 +106,7 @@ NEVER_RATED = "no conversation of this data set has ground truth"
 
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
+    require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     known, label = study.conversations[np.isfinite(truth)], labels(truth[np.isfinite(truth)])
     how = "share of conversations", "conversations with the label by conversations with ground truth"
@@ -164,6 +165,7 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     One row per convention (``CHOICES``), over the conversations that have a value under both; n counts these.
     """
+    require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     frame = other_ground_truths(study)
 

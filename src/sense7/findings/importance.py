@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.order import rounded
+from sense7.findings.core import require_own
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -86,6 +86,7 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         One row per dimension: estimate, low, high (0..1), n (participants who chose), unit,
         method, reason. Participants without an answer are left out.
     """
+    require_own(study, bootstrap)
     unit, keys = "share of participants", keys_of_rows(DIMENSION_NAMES, _SHARES)
     column = choice_column(study.participants)
     if column is None:
@@ -284,6 +285,3 @@ def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DE
     """
     error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
     return 0.5 * 10.0**-decimals + _NORMAL * error
-
-
-check_arguments(globals())

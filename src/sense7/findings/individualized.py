@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
 from sense7.estimators.least_squares import least_squares, within
@@ -17,7 +16,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
-from sense7.findings.core import Number, need, resampled, tabulate
+from sense7.findings.core import Number, need, require_own, resampled, tabulate
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -186,6 +185,7 @@ def variance_parts(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
     -----
     R: lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), tests/reference/reference.R; equal to 2e-4.
     """
+    require_own(study, bootstrap)
     frame, own = rated_conversations(study), replace(bootstrap, draws=min(bootstrap.draws, draws))
     names = {
         "participant": ["variance_participant", ""],
@@ -330,6 +330,7 @@ def variance_shares(
         Estimates with intervals; n counts conversations. Where there is no topic, participants are compared with
         conditions alone, and the other way round; where there is neither, there is no comparison.
     """
+    require_own(study, bootstrap)
     frame = context_frame(study) if frame is None else frame
     frame = frame.assign(**({} if study.conditions else {"condition": ""}))
     frame = frame[frame["condition"].notna() & frame["participant"].notna()]
@@ -425,6 +426,7 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return ICC(1) of participants over conversations' ground truth, by analysis of variance; n conversations."""
+    require_own(study, bootstrap)
     frame = rated_conversations(study)
     codes, names = pd.factorize(frame["participant"].to_numpy())
 
@@ -454,6 +456,7 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         Rows for two people, one person, and the first minus the second; estimate in levels; n counts pairs of
         conversations (for the difference, conversations).
     """
+    require_own(study, bootstrap)
     frame, rows = rated_conversations(study), {}
     how = "mean absolute difference of the ground truth of a conversation over pairs in the same condition"
     common = {"unit": "levels (from 1 to 5)", "method": how}
@@ -654,6 +657,7 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
     R: cor.test(method='spearman', exact=FALSE), p.adjust(method='BH'), tests/reference/reference.R; correlations, and
     q of the approximations, equal to 1e-7.
     """
+    require_own(study, bootstrap)
     return relations_of(study.participants, participant_means(study), bootstrap, bootstrap.draws)
 
 
@@ -775,6 +779,7 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     n counts participants, those who answered every characteristic that at least 80% answered; there have to be at least
     20 more of them than coefficients.
     """
+    require_own(study, bootstrap)
     means, sheet = participant_means(study), study.participants
     columns = characteristic_columns(sheet, means.index)
     columns = columns[(columns["kind"] != "") & (columns["answers"] >= 0.8 * len(means))]
@@ -839,6 +844,3 @@ def characteristics_design(
         if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
             kept.append(column)
     return design[:, kept], means[answers.index]
-
-
-check_arguments(globals())

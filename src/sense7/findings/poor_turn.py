@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.effect_size import group_moments, pooled_difference, standardized
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
@@ -17,7 +16,7 @@ from sense7.estimators.least_squares import coefficient, least_squares, within, 
 from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
-from sense7.findings.core import Number, need, resampled, tabulate
+from sense7.findings.core import Number, need, require_own, resampled, tabulate
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -142,6 +141,7 @@ def poor_turn_measures(
     R: effectsize::cohens_d(pooled_sd=TRUE), lme4::lmer(overall ~ poor + (1 | participant)),
     tests/reference/reference.R; equal to 1e-7, the mixed model to 2e-4.
     """
+    require_own(study, bootstrap)
     conversations = poor_turn_conversations(study, outcome)
     tables: dict[str, dict] = {measure: {} for measure in MEASURES}
     for name, (counted, comparison, *_) in DEFINITIONS.items():
@@ -293,6 +293,7 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
         One row per step: points (positive: lower with a poor turn), n (conversations). All steps rest on the same
         conversations: those with a rated turn that is not poor, and a post-task rating.
     """
+    require_own(study, bootstrap)
     frame = poor_turn_conversations(study, outcome)
     turns = study.turns
     good = turns["overall"].astype(float).where(~is_poor(turns["overall"]))
@@ -380,6 +381,7 @@ def cross_validated_r2(
     ----------
     Stone, M. (1974). Journal of the Royal Statistical Society B 36, 111-147.
     """
+    require_own(study, bootstrap)
     frame = turn_summaries(study, outcome, rating)
     people = pd.Index(frame["participant"].unique())
     folds, reason, unit = min(FOLDS, len(people)), "", "share of the variance"
@@ -445,6 +447,7 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         n counts conversations with both. The last row is Pearson's correlation of a participant's conversations minus
         that participant's mean: a habit of rating high has no part in it.
     """
+    require_own(study, bootstrap)
     conversations, inside = study.conversations, "all four together, within participants"
     empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)
     rows = {}
@@ -472,6 +475,3 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         else:
             rows[words] = spearman_row(pair[:, 0], pair[:, 1], people, bootstrap, method)
     return estimate_table(rows, "experience", EXPERIENCE | {inside: "empathy_satisfaction_within"})
-
-
-check_arguments(globals())

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
+from sense7.findings.core import require_own
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -87,6 +87,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     -----
     R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
     """
+    require_own(study, bootstrap)
     turns, words = study.turns_put_to_rating, "turns put to rating"
     rows = {name: _share_rated(study, turns, name, bootstrap, words) for name in RATING_NAMES}
     return estimate_table(rows, "rating", {name: f"applicability_{name}" for name in rows})
@@ -97,6 +98,7 @@ def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap, na
 
     Turns that were not put to rating count as not rated.
     """
+    require_own(study, bootstrap)
     row = _share_rated(study, study.turns, name, bootstrap, "all turns")
     return estimate_table({name: row}, "rating", {name: f"applicability_all_turns_{name}"})
 
@@ -131,6 +133,7 @@ def applicability_of_first_turn(
         Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to rating), unit, method,
         reason; keys for Relational.
     """
+    require_own(study, bootstrap)
     turns, unit, method = study.turns_put_to_rating, "share of turns", "rated turns by turns put to rating"
     first = (turns["turn"] == 1).to_numpy()
     rated, readable = _rated(turns, name)
@@ -162,12 +165,14 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     DataFrame
         One row per rating, as :func:`applicability`.
     """
+    require_own(study, bootstrap)
     rows = {name: _share_very_poor(study, name, bootstrap, of_rated=True) for name in RATING_NAMES}
     return estimate_table(rows, "rating", {name: f"very_poor_of_rated_{name}" for name in rows})
 
 
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
+    require_own(study, bootstrap)
     row = _share_very_poor(study, CLAIMED_DIMENSION, bootstrap, of_rated=False)
     return estimate_table({CLAIMED_DIMENSION: row | {"key": "relational_very_poor_of_all"}}, "rating")
 
@@ -195,6 +200,7 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit, method, reason.
         Dimensions that were never rated are no rivals.
     """
+    require_own(study, bootstrap)
     turns = study.turns_put_to_rating
     others = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
     reason = (
@@ -234,6 +240,7 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     DataFrame
         One row per rating, as :func:`applicability`; estimates in 1..5.
     """
+    require_own(study, bootstrap)
     turns = study.turns
     unit = "level, 1 to 5"
     ends = study.rescaled.set_index("name")[["lowest", "highest"]]
@@ -280,6 +287,3 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
         counts[name] = [*label_counts(turns[name]), *((states == state).sum() for state in _NO_LEVEL)]
     table = pd.DataFrame.from_dict(counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]).rename_axis("rating")
     return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)
-
-
-check_arguments(globals())

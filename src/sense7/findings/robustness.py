@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.arguments import check_arguments
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.effect_size import cohens_d, group_moments
@@ -26,7 +25,7 @@ from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_row
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
-from sense7.findings.core import Number, need, resampled, share
+from sense7.findings.core import Number, need, require_own, resampled, share
 from sense7.findings.disrupted import LOW_BELOW, continuity_contrasts, expectation_conversations, unmet_expectations
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
@@ -231,6 +230,7 @@ def multiverse(
     The first specification equals the value of the headline's own page; each is checked against the
     same computed from filtered frames.
     """
+    require_own(study, bootstrap)
     chosen, compute = specifications(headline).iloc[: 1 if first_only else None], COMPUTE[headline](study)
     rows = {
         number: compute(choice, bootstrap)
@@ -624,6 +624,3 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
         smallest = np.nan if reason else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
         rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason)
     return estimate_table(rows, "statistic", {name: keys.get(name, "") for name in rows})
-
-
-check_arguments(globals())

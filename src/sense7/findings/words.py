@@ -11,13 +11,12 @@ import unicodedata
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, share, tabulate
+from sense7.findings.core import Number, need, require_own, share, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -87,6 +86,7 @@ def comment_counts(study: Study) -> pd.DataFrame:
 
 def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of rated turns with a comment, of all and by level; turns without a level are left out."""
+    require_own(study, bootstrap)
     frame = commented_turns(study)
     rated = frame[frame["level"].notna()]
 
@@ -166,6 +166,7 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     ----------
     Monroe, B. L., Colaresi, M. P., & Quinn, K. M. (2008). Political Analysis 16, 372-403.
     """
+    require_own(study, bootstrap)
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
     kind = np.select([is_poor(frame["level"]), frame["level"] >= GOOD], ["poor", "good"], "neither")
@@ -391,6 +392,7 @@ def coder_agreement(
     UserError
         If a sheet lacks a column, has a comment twice or one that is not in this study, or holds another answer.
     """
+    require_own(study, bootstrap)
     comments = _named_comments(study).set_index(IDENTIFIER)
     coded = []
     for sheet, coder in ((first, "first"), (second, "second")):
@@ -463,6 +465,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     - *warmer than fitting*: Affective minus Response, correlated with the overall rating within conversations, the mean
       of the two held equal.
     """
+    require_own(study, bootstrap)
     turns = turns_with_texts(study)
     shares = [echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)]
     length = [np.log1p(len(answer.split())) for answer in turns["assistant"]]
@@ -499,6 +502,3 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     }
     keys = "echo_share", "echo_with_overall_rating_equal_length", "warmer_than_fitting_with_overall_rating"
     return estimate_table(rows, "proxy", dict(zip(rows, keys, strict=True)))
-
-
-check_arguments(globals())

@@ -3,40 +3,39 @@
 import html
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 
 import pandas as pd
 
-from sense7.judge.ratings import read_ratings
+from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.ratings import ratings_sheet, read_ratings
 from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_reply
 from sense7.judge.requests import Questions
 from sense7.terminal import count_of
 
-__all__ = ["Answer", "NoCompletion", "now", "read_completion", "without_score", "words_of"]
+__all__ = ["Answer", "NoCompletion", "Written", "now", "read_completion", "words_of"]
 
 FILTERED = "content_filter"
 """Reason for which a reply ended that a filter of the endpoint stopped."""
 
-_READ = ("score", "authors_score", "doubtful", "status", "reason", "reasoning")
-_RECEIVED = ("output", "returned_model", "system_fingerprint", "finish_reason")
-_NUMBERS = ("score", "authors_score", "seconds", "input_tokens", "output_tokens")
+_COLUMNS = {
+    **{"score": float, "authors_score": float, "doubtful": bool, "status": object, "reason": object},
+    **dict.fromkeys(("reasoning", "output", "returned_model", "system_fingerprint", "finish_reason"), object),
+    **dict.fromkeys(("seconds", "input_tokens", "output_tokens"), float),
+}
+"""What a frame of predictions has of an answer and its reply."""
+
 _FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE)
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_text")
-_SAID_IN = [
-    "message",
-    "detail",
-    "msg",
-    "error_description",
-    "description",
-    "error",
-    "errors",
-    "title",
-    "reason",
-    "text",
-]
+_SAID_IN = (
+    *("message", "detail", "msg", "error_description", "description"),
+    *("error", "errors", "title", "reason", "text"),
+)
 _NOT_SHOWN = re.compile(r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL)
 
 
@@ -75,34 +74,51 @@ class Answer:
             reply = replace(reply, status=NOT_ASKED, authors_score=math.nan)
         return reply if reply.status in USABLE else replace(reply, levels={})
 
-    def row(self) -> dict:
-        """The answer as a row of a frame of predictions, without what is known of the conversation."""
-        read = {name: getattr(self.reply, name) for name in _READ}
-        received = {name: getattr(self, name) for name in _RECEIVED}
-        numbers = {name: getattr(self, name) for name in _NUMBERS[2:]}
-        return read | received | numbers
-
-
-def with_answers(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> pd.DataFrame:
-    """Frame with one row per conversation, and what was answered; who has no answer was not asked."""
-    rows = [(answers.get(name) or not_asked(name, run, lacking)).row() for name in frame["conversation"]]
-    found = pd.DataFrame(rows, columns=[*_READ, *_RECEIVED, *_NUMBERS[2:]], index=frame.index, dtype=object)
-    kinds = dict.fromkeys(_NUMBERS, float) | {"doubtful": bool}
-    return pd.concat([frame, found.where(found.notna(), None).astype(kinds)], axis=1)
-
 
 def not_asked(conversation: str, run: int, why: str) -> Answer:
     """The answer to a request that was never sent."""
     return Answer(conversation, run, attempts=0, error=why)
 
 
-def run_frame(
-    questions: Questions, run: int, answers: Mapping[str, Answer], *, lacking: str = "not asked"
-) -> pd.DataFrame:
-    """Return one run as the frame that :func:`sense7.judge.files.write_predictions` takes."""
-    frame = questions.frame[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
-    frame = with_answers(frame, run, answers, lacking)
-    return frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+def with_answers(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> pd.DataFrame:
+    """Frame with one row per conversation, and what was answered; who has no answer was not asked."""
+    found = [answers.get(name) or not_asked(name, run, lacking) for name in frame["conversation"]]
+    rows = [vars(answer.reply) | vars(answer) for answer in found]
+    known = pd.DataFrame(rows, columns=list(_COLUMNS), index=frame.index, dtype=object)
+    return pd.concat([frame, known.where(known.notna(), None).astype(_COLUMNS)], axis=1)
+
+
+@dataclass
+class Written:
+    """The prediction files of a session or a batch, and what its replies came to."""
+
+    paths: list[Path] = field(default_factory=list)
+    statuses: Counter = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
+    doubtful: int = 0
+    without_score: list[str] = field(default_factory=list)
+
+    def add(
+        self, questions: Questions, folder: Path, run: int, answers: Mapping[str, Answer], *, policy: str, lacking: str
+    ) -> pd.DataFrame:
+        """Write the file of a run, and give its frame."""
+        units = questions.frame
+        frame = units[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
+        frame = with_answers(frame, run, answers, lacking)
+        frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
+        further = []
+        if questions.ratings:
+            levels = [answers[name].reply.levels if name in answers else {} for name in units["conversation"]]
+            further = [ratings_sheet(units, questions.ratings, levels)]
+        self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
+        self.remarks += write_predictions(self.paths[-1], frame, policy=policy, further=further)
+        self.statuses.update(frame["status"])
+        self.doubtful += int(frame["doubtful"].sum())
+        replies = [answer.reply for answer in answers.values()]
+        if replies and not any(reply.status in USABLE for reply in replies):
+            said = f"none of {count_of(len(replies), 'reply', 'replies')} could be used; the last: "
+            self.without_score.append(f"run {run:,}: {said}{describe_reply(replies[-1])}")
+        return frame
 
 
 class NoCompletion(ValueError):
@@ -128,14 +144,34 @@ def read_completion(completion) -> dict:
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
     finish = choice.get("finish_reason")
     finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
-    output, refusal = _texts(message.get("content"))
+    content, note, texts, refusals = message.get("content"), None, [], []
+    parts = content if isinstance(content, list) else [] if content is None else [content]
+    for part in parts:  # some of them may be thinking
+        kind = part.get("type", "text") if isinstance(part, dict) else ""
+        if isinstance(part, str):
+            texts.append(part)
+        elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        elif kind == "refusal":
+            refusals.append(_text(part.get("refusal")) or "refused")
+    output = "".join(texts) if texts else None
+    refusal = _text(message.get("refusal")) or " ".join(refusals) or None
+    if not (output or "").strip():
+        kinds = {str(part["type"]) for part in parts if isinstance(part, dict) and part.get("type")}
+        thought_in = next((name for name in _THOUGHTS if _text(message.get(name))), "")
+        if kinds and isinstance(content, list):
+            note = f"it has parts of the type {', '.join(sorted(kinds))} alone"
+        elif thought_in:
+            note = f"its text stands in {thought_in}, which holds what the model thinks"
+        elif message.get("tool_calls") or message.get("function_call"):
+            note = "it calls a tool"
     # Some endpoints count tokens that they took from a cache apart from those of the prompt.
     tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
     cached = sum(_count(usage.get(name)) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
     found = {
         "output": output,
-        "refusal": _text(message.get("refusal")) or refusal,
-        "note": None if (output or "").strip() else _where_else(message),
+        "refusal": refusal,
+        "note": note,
         "finish_reason": finish,
         "returned_model": _text(completion.get("model")),
         "system_fingerprint": _text(completion.get("system_fingerprint")),
@@ -148,7 +184,7 @@ def read_completion(completion) -> dict:
         found["error"] = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
     elif not choice:
         found["error"] = "the completion has no reply in it: its choices are empty"
-    elif message.get("content") and output is None and not found["refusal"] and not found["note"]:
+    elif content and output is None and not refusal and not note:
         found["error"] = "the reply of the chat completion is no text"
     return found
 
@@ -159,36 +195,6 @@ def _text(value) -> str | None:
 
 def _count(value) -> int | None:
     return value if type(value) is int and 0 <= value <= 2**53 else None  # more can't be counted exactly in a frame
-
-
-def _texts(content) -> tuple[str | None, str | None]:
-    """Text of a content and words of refusal in it; it may be a list of parts, of which some are thinking."""
-    if isinstance(content, dict):
-        content = [content]
-    if not isinstance(content, list):
-        return (content, None) if isinstance(content, str) else (None, None)
-    texts, refusals = [], []
-    for part in content:
-        kind = part.get("type", "text") if isinstance(part, dict) else ""
-        if isinstance(part, str):
-            texts.append(part)
-        elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
-            texts.append(part["text"])
-        elif kind == "refusal":
-            refusals.append(_text(part.get("refusal")) or "refused")
-    return "".join(texts) if texts else None, " ".join(refusals) or None
-
-
-def _where_else(message: dict) -> str | None:
-    """Say what a message without a text holds."""
-    if isinstance(message.get("content"), list):
-        kinds = {str(part.get("type")) for part in message["content"] if isinstance(part, dict)}
-        if kinds - {"None"}:
-            return f"it has parts of the type {', '.join(sorted(kinds))} alone"
-    for name in _THOUGHTS:
-        if _text(message.get(name)):
-            return f"its text stands in {name}, which holds what the model thinks"
-    return "it calls a tool" if message.get("tool_calls") or message.get("function_call") else None
 
 
 def words_of(problem) -> str:
@@ -234,15 +240,6 @@ def describe_reply(reply: Reply) -> str:
     text = " ".join(reply.text.split())
     shown = f": {text if len(text) <= 200 else f'{text[:200]} ..'!r}" if text else ""
     return f"{reply.status} ({reply.reason}){shown}"
-
-
-def without_score(run: int, answers: Mapping[str, Answer]) -> str:
-    """Say that no answer of a run has a score, and show one; "" if one has, or there are none."""
-    replies = [answer.reply for answer in answers.values()]
-    if not replies or any(reply.status in USABLE for reply in replies):
-        return ""
-    number = count_of(len(replies), "reply", "replies")
-    return f"run {run:,}: none of {number} could be used; the last: {describe_reply(replies[-1])}"
 
 
 def now() -> str:

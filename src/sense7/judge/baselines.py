@@ -16,7 +16,6 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
-from sense7.arguments import check_arguments
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
@@ -482,6 +481,3 @@ def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
 
 def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
     return _gathered(data, data.word_fits)
-
-
-check_arguments(globals())

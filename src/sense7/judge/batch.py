@@ -8,25 +8,13 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, write_whole
-from sense7.judge.answers import (
-    FILTERED,
-    Answer,
-    NoCompletion,
-    filter_refusal,
-    read_completion,
-    run_frame,
-    without_score,
-    words_of,
-)
-from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.answers import FILTERED, Answer, NoCompletion, Written, filter_refusal, read_completion, words_of
 from sense7.judge.journal import JOURNAL
 from sense7.judge.requests import Questions
 from sense7.terminal import count_of
@@ -39,17 +27,12 @@ _ID = re.compile(r"run([1-9][0-9]{0,5})(-.+)")
 
 
 @dataclass
-class Imported:
+class Imported(Written):
     """What replies came to."""
 
-    paths: list[Path] = field(default_factory=list)
-    statuses: Counter = field(default_factory=Counter)
     missing: int = 0
     repeated: int = 0
     foreign: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    doubtful: int = 0
-    without_score: list[str] = field(default_factory=list)
 
 
 def custom_id(conversation: str, run: int, request_sha256: str) -> str:
@@ -120,12 +103,7 @@ def import_replies(
     found.missing = runs * len(questions.conversations) - len(answers)
     for run in range(1, runs + 1):
         of_run = {conversation: answer for (number, conversation), answer in answers.items() if number == run}
-        frame = run_frame(questions, run, of_run, lacking=MISSING)
-        found.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
-        found.remarks += write_predictions(found.paths[-1], frame, policy=policy)
-        found.statuses.update(frame["status"])
-        found.doubtful += int(frame["doubtful"].sum())
-        found.without_score += filter(None, [without_score(run, of_run)])
+        found.add(questions, folder, run, of_run, policy=policy, lacking=MISSING)
     return found
 
 
@@ -171,6 +149,3 @@ def _answer(record: dict, conversation: str, run: int) -> Answer:
         return Answer(conversation, run, **read_completion(body))
     except NoCompletion as error:
         return Answer(conversation, run, error=str(error))
-
-
-check_arguments(globals())

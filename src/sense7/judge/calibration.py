@@ -8,7 +8,6 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.cumulative_logit import fit_cumulative_logit
@@ -217,6 +216,3 @@ def _ece(sums: np.ndarray) -> np.ndarray:
 
 def _ece_drop(sums: np.ndarray) -> np.ndarray:
     return _ece(sums[..., 0, :]) - _ece(sums[..., 1, :])
-
-
-check_arguments(globals())

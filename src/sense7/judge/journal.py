@@ -34,7 +34,6 @@ JOURNAL = "journal.sqlite"
 _EARLIER = "journal.jsonl"
 _ROOM = 2**16  # bytes, of a disk that is full
 _TABLES = """
-BEGIN;
 CREATE TABLE IF NOT EXISTS asked (content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS requests (
     place INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, characters INTEGER NOT NULL,
@@ -43,7 +42,6 @@ CREATE TABLE IF NOT EXISTS answers (
     run INTEGER NOT NULL, place INTEGER NOT NULL, failed INTEGER NOT NULL, cut INTEGER NOT NULL,
     input_tokens INTEGER, output_tokens INTEGER, content TEXT NOT NULL, PRIMARY KEY (run, place));
 CREATE INDEX IF NOT EXISTS states ON answers (place, run, failed, cut, input_tokens, output_tokens);
-COMMIT;
 """
 _KEEP = """
 INSERT INTO answers VALUES (?, (SELECT place FROM requests WHERE name = ?), ?, ?, ?, ?, ?)
@@ -64,10 +62,9 @@ _STATES = "FROM answers INDEXED BY states JOIN requests USING (place)"
 class Journal:
     """The journal of a folder: open to read (:meth:`reading`), or to add to it (:meth:`open`)."""
 
-    def __init__(self, folder: Path, database: sqlite3.Connection):
-        self.folder, self.path, self._database = folder, folder / JOURNAL, database
+    def __init__(self, folder: Path, database: sqlite3.Connection, unlocked: str = ""):
+        self.folder, self.path, self._database, self.unlocked = folder, folder / JOURNAL, database, unlocked
         self._waiting: list[Answer] = []
-        self.unlocked = ""
 
     @classmethod
     @contextlib.contextmanager
@@ -94,21 +91,33 @@ class Journal:
     @contextlib.contextmanager
     def open(cls, folder: Path) -> Iterator["Journal"]:
         """Open a journal to add to it, made if need be; no other session can do so at the same time."""
-        path = folder / JOURNAL
+        path, unlocked = folder / JOURNAL, ""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(not_written(path, error)) from None
         with cls.reading(folder):  # what is no journal is refused
             pass
-        with _alone(folder) as unlocked, _writing(path), contextlib.closing(_connected(path, "rwc")) as database:
+        with contextlib.ExitStack() as closing:
+            if fcntl:  # locked until the session ends, however that ends
+                place = os.open(folder, os.O_RDONLY)
+                closing.callback(os.close, place)
+                try:
+                    fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
+                except OSError as error:
+                    unlocked = (
+                        f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder "
+                        "would not be noticed. Begin none before this one has ended"
+                    )
+            closing.enter_context(_writing(path))
+            database = closing.enter_context(contextlib.closing(_connected(path, "rwc")))
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
-            database.executescript(_TABLES)
-            journal = cls(folder, database)
-            journal.unlocked = unlocked
+            database.executescript(f"BEGIN; {_TABLES} COMMIT;")
             try:
-                yield journal
+                yield cls(folder, database, unlocked)
             finally:
                 with contextlib.suppress(sqlite3.Error):  # one file is left, and can be read where nothing is written
                     database.execute("PRAGMA journal_mode = DELETE")
@@ -140,7 +149,7 @@ class Journal:
         if differing:  # nothing is answered so far: the failures give way
             return
         for name, sha256, run in self._database.execute(f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"):
-            if run > runs or not questions.has(name):
+            if run > runs or name not in questions.requests:
                 raise UserError(
                     f"{self.folder}: holds answers of run {run:,}, conversation {name!r}, which are left out now. "
                     "Give at least as many --runs and as great a --limit as then, or another folder."
@@ -156,34 +165,25 @@ class Journal:
         known = self.content
         same = known.get("asked") == asked
         content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
-        if same and self._one("SELECT content, (SELECT count(*) FROM requests) FROM asked") == (
-            content,
-            len(questions.frame),
-        ):
+        if self._one("SELECT content, (SELECT count(*) FROM requests) FROM asked") == (content, len(questions.frame)):
             return
         rows = [
             (
-                *(place, row.conversation, row.request_sha256, questions.characters(row.conversation)),
-                *(row.participant, None if pd.isna(row.ground_truth) else float(row.ground_truth)),
+                place,
+                row.conversation,
+                row.request_sha256,
+                questions.characters(row.conversation),
+                row.participant,
+                truth,
             )
             for place, row in enumerate(questions.frame.itertuples())
+            for truth in [None if pd.isna(row.ground_truth) else float(row.ground_truth)]
         ]
-        with _writing(self.path), self._transaction():
+        with _writing(self.path), self._database:
             for table in ("asked", "requests") if same else ("asked", "requests", "answers"):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
             self._database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", rows)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._database.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(sqlite3.Error):
-                self._database.execute("ROLLBACK")
-            raise
 
     def pending(self, runs: int) -> list[tuple[str, int]]:
         """Conversations and runs without an answer."""
@@ -199,22 +199,15 @@ class Journal:
 
     def sync(self) -> None:
         """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures."""
-        if not self._waiting:
-            return
         taken = list(self._waiting)
-        rows = [
-            (
-                answer.run,
-                answer.conversation,
-                answer.error is not None,
-                answer.prompt_cut,
-                answer.input_tokens,
-                answer.output_tokens,
-                json.dumps(asdict(answer)),  # ASCII: also half a pair of surrogates has its escape
-            )
-            for answer in taken
-        ]
-        with _writing(self.path), self._transaction():
+        if not taken:
+            return
+        rows = []
+        for one in taken:
+            state = (one.error is not None, one.prompt_cut, one.input_tokens, one.output_tokens)
+            content = json.dumps(asdict(one))  # ASCII: also half a pair of surrogates has its escape
+            rows.append((one.run, one.conversation, *state, content))
+        with _writing(self.path), self._database:
             self._database.executemany(_KEEP, rows)
         del self._waiting[: len(taken)]
 
@@ -238,15 +231,10 @@ class Journal:
 
     def few_tokens(self, factor: float) -> tuple[int, int, int, int]:
         """Answers whose tokens were counted; those with more characters in each than ``factor``; the first of these."""
-        known = f"{_STATES} WHERE NOT failed AND input_tokens > 0"
-        low = f"{known} AND characters > ? * input_tokens"
-        replies = self._one(f"SELECT count(*) {known}")[0]
-        number, first = self._one(f"SELECT count(*), min(run * 1000000000 + place) {low}", factor)
-        if not number:
-            return replies, 0, 0, 0
-        run, place = divmod(first, 1000000000)
-        found = f"SELECT characters, input_tokens {_STATES} WHERE run = ? AND place = ?"
-        return replies, number, *self._one(found, run, place)
+        counted = f"{_STATES} WHERE NOT failed AND input_tokens > 0"
+        first = "min(run * 1000000000 + place), characters, input_tokens"  # of the row that has the least
+        low = self._one(f"SELECT count(*), {first} {counted} AND characters > ? * input_tokens", factor)
+        return self._one(f"SELECT count(*) {counted}")[0], low[0], *low[2:]
 
     def unfinished_runs(self, read: list[Predictions]) -> list[Predictions]:
         """Prediction files, and the runs whose answers are here and not, or not all, in one of them."""
@@ -271,32 +259,7 @@ class Journal:
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[str]:
-    """Lock a folder until the session ends, however that ends; give a warning where the disk has no locks."""
-    if fcntl is None:
-        yield ""
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        unlocked = ""
-    except BlockingIOError:
-        os.close(place)
-        raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
-    except OSError as error:
-        unlocked = (
-            f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder would not be "
-            "noticed. Begin none before this one has ended"
-        )
-    try:
-        yield unlocked
-    finally:
-        os.close(place)
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, check_same_thread=False)
 
 
 @contextlib.contextmanager
@@ -314,13 +277,10 @@ def _writing(path: Path) -> Iterator[None]:
 
 def _difference(name: str, known, wanted) -> str:
     """How an entry of what was asked differs: of parameters only those that do."""
+    sides = [known, wanted]
     if isinstance(known, dict) and isinstance(wanted, dict):
-        there = {key: value for key, value in known.items() if key not in wanted or wanted[key] != value}
-        now = {key: value for key, value in wanted.items() if key not in known or known[key] != value}
-        return f"{name}: {_brief(there) if there else 'nothing'} there, {_brief(now) if now else 'nothing'} now"
-    return f"{name}: {_brief(known)} there, {_brief(wanted)} now"
-
-
-def _brief(value) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text
+        alike = {key for key in known.keys() & wanted.keys() if known[key] == wanted[key]}
+        sides = [{key: value for key, value in side.items() if key not in alike} or "nothing" for side in sides]
+    texts = [side if isinstance(side, str) else json.dumps(side, ensure_ascii=False) for side in sides]
+    brief = [f"{text[:12]}.." if len(text) == 64 and text.isalnum() else text for text in texts]
+    return f"{name}: {brief[0]} there, {brief[1]} now"

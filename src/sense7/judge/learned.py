@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.estimates import safe_names
 from sense7.judge.baselines import BASELINES, TEXT_BASELINES, Baseline, baseline_predictions
@@ -51,6 +50,3 @@ def write_learned(study: Study, folder: str | Path, names: Collection[str] = (LE
         write_predictions(path, frame.assign(status="ok", model=name, returned_model=baseline.method, run=1))
         paths.append(path)
     return paths
-
-
-check_arguments(globals())

@@ -5,7 +5,6 @@ import re
 
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.judge.reply import Reply, without_thinking
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
@@ -168,6 +167,3 @@ def _cell(cell, where: str) -> tuple[float, float]:
         f"{where}: {as_text(cell)!r} is no level from 1 to {len(LEVELS)}. Write a level, "
         f"{NOT_APPLICABLE!r}, or nothing."
     )
-
-
-check_arguments(globals())

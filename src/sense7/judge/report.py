@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import estimate_table, p_in_words
@@ -768,6 +767,3 @@ def calibrate(
     notes = [f"{path}: {why}" for path, why in left_out.items()]
     found = {"paths": written, "errors": errors, "left_out": left_out}
     return Report([("\n".join(rows), [], "")], {"files": written}, found, settings, notes)
-
-
-check_arguments(globals())

@@ -9,30 +9,28 @@ import asyncio
 import contextlib
 import hashlib
 import json
-import signal
-import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import pandas as pd
 
 import sense7
-from sense7.arguments import check_arguments
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.answers import Answer, describe_reply, now, run_frame, without_score
+from sense7.judge.answers import Answer, Written, describe_reply, now
 from sense7.judge.cost import CostEstimate, Price, cut_by_endpoint, estimate, few_tokens, too_long_to_send
 from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of, require_extra
-from sense7.judge.files import SKIPPED_WORD, prediction_path, write_predictions
+from sense7.judge.files import prediction_path, require_seen_by_authors
 from sense7.judge.journal import JOURNAL, Journal
 from sense7.judge.logs import log_path, write_log
-from sense7.judge.ratings import ratings_of, ratings_sheet, schema
+from sense7.judge.ratings import ratings_of, schema
 from sense7.judge.reply import USABLE, check_policy
 from sense7.judge.requests import (
+    EXAMPLES,
     SHOTS,
     SYSTEM_MESSAGE,
     Prompt,
@@ -47,6 +45,24 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
 __all__ = ["Outcome", "Plan", "Tally", "carry_out", "plan_session", "questions_for"]
+
+USUAL = {"unit": "conversation", "rating": "overall"}
+"""What is asked for if nothing else is said."""
+
+LONGEST_BACKOFF = 60.0
+"""Seconds between two attempts, unless the endpoint asks for more."""
+
+WORTH_SAYING = 3.0
+"""Seconds of a wait before a further attempt from which it is said when it begins."""
+
+SILENCE = 10.0
+"""Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
+
+LAST_REPLIES = 10.0
+"""Seconds in which requests under way may still be answered when no more are sent: they are paid for."""
+
+HEAD_START = 10.0
+"""Seconds after which the others follow a first call without a reply: what refuses a request does so at once."""
 
 
 # What is to be asked
@@ -80,44 +96,24 @@ class Plan:
 def plan_session(
     study: Study,
     *,
-    model: str,
     endpoint: Endpoint,
     folder: str | Path,
     runs: int = 1,
-    prompt: Prompt | None = None,
-    limit: int | None = None,
     prices: Price | None = None,
     policy: str = "strict",
-    unit: str = "conversation",
-    rating: str = "overall",
-    shots=None,
-    omit=(),
-    param: Mapping | None = None,
-    **sending,
+    **given,
 ) -> Plan:
-    """Plan of a session, after every check before anything is sent; ``sending`` is of :class:`Plan`."""
+    """Plan of a session, after every check before anything is sent; ``given``: of questions_for, and of Plan."""
     folder = Path(folder)
     check_policy(policy)
-    least = {"runs": 1, "concurrency": 1, "retries": 0, "give_up_after": 1, "limit": 1, "per_minute": 1, "context": 1}
-    for name, value in {**sending, "runs": runs, "limit": limit}.items():
-        if value is not None and value < least.get(name, value):
-            raise UserError(f"{name} is {value}. Give a number from {least[name]}.")
-    if not sending.get("timeout", 1) > 0 or not sending.get("backoff", 1) >= 0:
-        raise UserError("timeout and backoff are seconds. Give numbers above 0.")
-    if SKIPPED_WORD in str(folder.absolute()):
-        raise UserError(
-            f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
-            "such files. Choose another folder."
-        )
+    require_seen_by_authors(folder)
     proxy_of(endpoint)
-    template = prompt or Prompt.bundled(unit, rating)
-    if (unit, rating) != ("conversation", "overall") and policy != "strict":
+    sending = {one.name: given.pop(one.name) for one in fields(Plan) if one.name in given}
+    questions = questions_for(study, **{"prompt": None, **given})
+    if questions.ratings and policy != "strict":
         raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
-    questions = questions_for(
-        study, template, model, shots=shots, limit=limit, omit=omit, param=param, unit=unit, rating=rating
-    )
     asked = {
-        "model": model,
+        "model": questions.model,
         "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
@@ -126,7 +122,7 @@ def plan_session(
         "request": dict(questions.parameters),
         "shots": questions.shots.to_dict(),
         "requests": questions.sha256,
-        **({"unit": unit, "rating": rating} if questions.ratings else {}),
+        **({name: given.get(name, usual) for name, usual in USUAL.items()} if questions.ratings else {}),
     }
     with Journal.reading(folder) as journal:
         if journal:
@@ -144,7 +140,7 @@ def plan_session(
 
 def questions_for(
     study: Study,
-    prompt: Prompt,
+    prompt: Prompt | None,
     model: str,
     *,
     shots: Shots | None = None,
@@ -154,8 +150,9 @@ def questions_for(
     unit: str = "conversation",
     rating: str = "overall",
 ) -> Questions:
-    """Put every conversation, and the examples chosen for it, into the prompt."""
-    standard, names, shots = (unit, rating) == ("conversation", "overall"), ratings_of(rating), shots or Shots()
+    """Put every conversation, and the examples chosen for it, into the prompt; the bundled one if none is given."""
+    prompt = prompt or Prompt.bundled(unit, rating)
+    standard, names, shots = [unit, rating] == list(USUAL.values()), ratings_of(rating), shots or Shots()
     needed = {} if standard else {"response_format": schema(names)}
     parameters = request_parameters(model, omit=omit, param=param, needed=needed)
     if not model.strip():
@@ -167,7 +164,8 @@ def questions_for(
     frame = asked_units(study, unit, names)
     examples = pd.Series("", frame["conversation"])
     if shots.kind != "zero":
-        prompt.require_examples()
+        if EXAMPLES not in prompt.text:
+            raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
         examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)
@@ -188,90 +186,17 @@ def questions_for(
 # Sending
 
 
-class Pace:
-    """The turns of a session's requests."""
-
-    def __init__(self, at_once: int, per_minute: int | None, say: Callable[[str], None]):
-        self.limit = self._most = at_once
-        self._gap = 60.0 / per_minute if per_minute else 0.0
-        self._say = say
-        self._free = asyncio.Semaphore(at_once)
-        self._owed = self._good = 0
-        self._next = self._cut = float("-inf")
-
-    @contextlib.asynccontextmanager
-    async def turn(self) -> AsyncIterator[float]:
-        """Wait for a turn, and keep it as long as the request takes; give when it began."""
-        await self._free.acquire()
-        try:
-            await self._spaced()
-            yield asyncio.get_running_loop().time()
-        finally:
-            self._release()
-
-    async def _spaced(self) -> None:
-        if self._gap:
-            now = asyncio.get_running_loop().time()
-            begin = max(now, self._next)
-            self._next = begin + self._gap
-            await asyncio.sleep(begin - now)
-
-    def _release(self) -> None:
-        if self._owed:
-            self._owed -= 1
-        else:
-            self._free.release()
-
-    def overrun(self, begun: float) -> None:
-        """Halve the limit, for a request that began then and was refused as one too many."""
-        if begun < self._cut or self.limit == 1:
-            return
-        self._cut, self._good = asyncio.get_running_loop().time(), 0
-        fewer = self.limit // 2
-        self._owed += self.limit - fewer
-        self.limit = fewer
-        requests = count_of(fewer, "request")
-        self._say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
-
-    def answered(self) -> None:
-        """Count an answer, and raise the limit where as many came as it allows."""
-        if self.limit == self._most:
-            return
-        self._good += 1
-        if self._good >= self.limit:
-            self.limit, self._good = self.limit + 1, 0
-            self._release()
-            if self.limit == self._most:
-                self._say(f"{count_of(self.limit, 'request')} at once again")
-
-
-LONGEST_BACKOFF = 60.0
-"""Seconds between two attempts, unless the endpoint asks for more."""
-
-WORTH_SAYING = 3.0
-"""Seconds of a wait before a further attempt from which it is said when it begins."""
-
-SILENCE = 10.0
-"""Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
-
-LAST_REPLIES = 10.0
-"""Seconds in which requests under way may still be answered when no more are sent: they are paid for."""
-
-HEAD_START = 10.0
-"""Seconds after which the others follow a first call without a reply: what refuses a request does so at once."""
-
-
 @dataclass
 class Tally:
     """How far a session is."""
 
     total: int
+    prices: Price | None = None
     statuses: Counter = field(default_factory=Counter)
     input_tokens: int = 0
     output_tokens: int = 0
     uncounted: int = 0
-    cost: float | None = None
-    seconds: float = 0.0
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def done(self) -> int:
@@ -279,74 +204,80 @@ class Tally:
         return self.statuses.total()
 
     @property
-    def rate(self) -> float:
-        """Calls a second."""
-        return self.done / self.seconds if self.seconds > 0 else 0.0
+    def cost(self) -> float | None:
+        """Cost so far; None if prices are not known."""
+        return self.prices and self.prices.cost(self.input_tokens, self.output_tokens)
 
     def line(self) -> str:
         """Say it in one line."""
-        by_status = ", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items()))
-        tokens = f"{self.input_tokens:,} + {self.output_tokens:,} tokens"
-        if self.uncounted:
-            tokens += f" ({self.uncounted:,} replies without a count)"
-        cost = "" if self.cost is None else f"; cost {self.cost:,.2f}"
-        calls = f"{self.done:,}/{self.total:,} calls, {self.rate:.1f} a second"
-        return "; ".join(filter(None, (calls, by_status, tokens))) + cost
+        rate = self.done / max(time.monotonic() - self.begun, 1e-9)
+        said = [f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second"]
+        said += [", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items()))]
+        uncounted = f" ({self.uncounted:,} replies without a count)" if self.uncounted else ""
+        said += [f"{self.input_tokens:,} + {self.output_tokens:,} tokens{uncounted}"]
+        said += [] if self.cost is None else [f"cost {self.cost:,.2f}"]
+        return "; ".join(filter(None, said))
 
 
-class _NotSent(Exception):
-    """No request of a call was sent, and none will be."""
+class _Traffic:
+    """Requests under way: how many there may be, and how long the endpoint has been silent."""
 
-
-@dataclass
-class _Call:
-    """A request under way: what its attempts come to."""
-
-    conversation: str
-    run: int
-    attempts: int = 0
-    seconds: float = 0.0
-    """In its attempts so far, without the waits between them."""
-    failure: str = ""
-
-
-class _Waits:
-    """Says at once when the user has to wait: before a further attempt, or for requests that bring no reply."""
-
-    def __init__(self, say: Callable[[str], None], timeout: float):
-        self._say, self._timeout = say, timeout
+    def __init__(self, plan: Plan, say: Callable[[str], None]):
+        self._limit = self._most = plan.concurrency
+        self._gap = 60.0 / plan.per_minute if plan.per_minute else 0.0
+        self._timeout, self._say = plan.timeout, say
+        self._free = asyncio.Semaphore(plan.concurrency)
+        self._owed = self._good = 0
+        self._next = self._cut = self._said_until = float("-inf")
+        self._slowest, self._heard = 0.0, time.monotonic()
         self._under_way: list[float] = []
-        self._heard = self._slowest = 0.0
-        self._replied = time.monotonic()
-        self._said_until = 0.0
 
-    @contextlib.contextmanager
-    def request(self) -> Iterator[None]:
-        """While a request is under way."""
-        begun = time.monotonic()
-        self._under_way.append(begun)
+    @contextlib.asynccontextmanager
+    async def request(self) -> AsyncIterator[float]:
+        """Wait for a turn, and keep it as long as a request takes; give when it began."""
+        await self._free.acquire()
         try:
-            yield
-            self._slowest = max(self._slowest, time.monotonic() - begun)
-            self._heard = self._replied = time.monotonic()
-        except Unanswered as failed:
-            if not failed.silent:
-                self._heard = self._replied = time.monotonic()
-            raise
+            if self._gap:
+                self._next = max(time.monotonic(), self._next + self._gap)
+                await asyncio.sleep(self._next - time.monotonic())
+            begun = time.monotonic()
+            self._under_way.append(begun)
+            try:
+                yield begun
+                self._heard = time.monotonic()
+                self._slowest = max(self._slowest, self._heard - begun)
+                self._good += self._limit < self._most
+                if self._good >= self._limit < self._most:  # as many answers as may be under way: one more
+                    self._limit, self._good = self._limit + 1, 0
+                    self._release()
+                    if self._limit == self._most:
+                        self._say(f"{count_of(self._limit, 'request')} at once again")
+            except Unanswered as failed:
+                self._heard = self._heard if failed.silent else time.monotonic()
+                if failed.overrun and begun >= self._cut and self._limit > 1:  # half as many
+                    self._cut, self._good = time.monotonic(), 0
+                    self._owed += self._limit - self._limit // 2
+                    self._limit //= 2
+                    requests = count_of(self._limit, "request")
+                    self._say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
+                raise
+            finally:
+                self._under_way.remove(begun)
         finally:
-            self._under_way.remove(begun)
+            self._release()
 
-    @property
-    def longest(self) -> float:
-        """Seconds that a request is under way."""
-        return time.monotonic() - min(self._under_way, default=time.monotonic())
+    def _release(self) -> None:
+        if self._owed:
+            self._owed -= 1
+        else:
+            self._free.release()
 
     @property
     def is_silent(self) -> bool:
         """Whether the endpoint has sent nothing for as long as a call may take."""
-        return time.monotonic() - self._replied >= self._timeout
+        return time.monotonic() - self._heard >= self._timeout
 
-    def before_attempt(self, seconds: float, why: str) -> None:
+    def say_wait(self, seconds: float, why: str) -> None:
         """Say that a wait begins, unless one as long was said: requests at once are often refused together."""
         until = time.monotonic() + seconds
         if seconds >= WORTH_SAYING and until > self._said_until + WORTH_SAYING:
@@ -358,10 +289,8 @@ class _Waits:
         said = None
         while True:
             await asyncio.sleep(SILENCE / 20)
-            if not self._under_way or said == self._heard:
-                continue
-            silence = time.monotonic() - max(self._heard, min(self._under_way))
-            if silence >= max(SILENCE, 3 * self._slowest):
+            silence = time.monotonic() - max(self._heard, min(self._under_way, default=time.monotonic()))
+            if said != self._heard and silence >= max(SILENCE, 3 * self._slowest):
                 said = self._heard
                 requests = count_of(len(self._under_way), "request")
                 self._say(
@@ -370,251 +299,152 @@ class _Waits:
                 )
 
 
-class Session:
+class _Session:
     """The calls of a plan that are not answered yet."""
 
     def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
-        self.plan, self.journal, self.progress = plan, journal, progress
+        self.plan, self.journal, self.progress, self.say = plan, journal, progress, say
         self.pending = journal.pending(plan.runs)
-        self.tally = Tally(len(self.pending), cost=None if plan.estimate.prices is None else 0.0)
-        self.sent = 0
-        self.stopped = ""
-        self.final = False
-        self._client = Client(plan.endpoint)
-        self._disk = asyncio.Lock()
-        self._broken: UserError | None = None
-        self._unusable = 0
-        self._terminated = False
-        self._call_off: Callable[[], object] = _nothing
-        self._begun = time.monotonic()
-        self._waits = _Waits(say, plan.timeout)
-        self._say = say
-        self._pace = Pace(plan.concurrency, plan.per_minute, say)
-        self._context = plan.context
-        self._first = asyncio.Event()
-        self._ending = asyncio.Event()
-        self._has_answered = journal.has_answer
+        self.tally = Tally(len(self.pending), plan.estimate.prices)
+        self.sent = self.unusable = 0
+        self.stopped, self.final = "", False
+        self.client = Client(plan.endpoint, plan.timeout)
+        self.traffic = _Traffic(plan, say)
+        self.context = plan.context
+        self.has_answered = journal.has_answer
+        self.disk, self.first, self.ending = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self.workers: list[asyncio.Task] = []
 
     def run(self) -> None:
         """Send them."""
         try:
-            with self._sigterm_after_the_loop():
-                asyncio.run(self._send_all())
+            asyncio.run(self.send_all())
+        except ExceptionGroup as failed:  # of the workers: answers can't be kept
+            raise failed.exceptions[0] from None
         finally:
             self.journal.sync()
-        if self._broken:
-            raise self._broken
 
-    @contextlib.contextmanager
-    def _sigterm_after_the_loop(self) -> Iterator[None]:
-        """Let SIGTERM call off what is under way."""
-        handler = signal.getsignal(signal.SIGTERM)
-        if not callable(handler) or threading.current_thread() is not threading.main_thread():
-            yield
-            return
+    async def send_all(self) -> None:
+        """Send the first call alone, then as many at once as may be."""
+        calls = iter(self.pending)
 
-        def call_off(_number, _frame) -> None:
-            self._terminated = True
-            self._call_off()
+        async def work() -> None:
+            try:
+                for conversation, run in calls:
+                    if self.stopped:
+                        return
+                    await self.call(conversation, run)
+            finally:
+                self.first.set()
 
-        signal.signal(signal.SIGTERM, call_off)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGTERM, handler)
-            if self._terminated:
-                handler(signal.SIGTERM, None)
-
-    async def _send_all(self) -> None:
-        loop, pending = asyncio.get_running_loop(), iter(self.pending)
-        self._begun = time.monotonic()
-        async with self._client, asyncio.TaskGroup() as group:
-            await self._ask_for_context()
-            watching = group.create_task(self._waits.watch())
-            number = min(self.plan.concurrency, len(self.pending))
-            workers = [group.create_task(self._send(pending))]
-            self._call_off = lambda: loop.call_soon_threadsafe(lambda: [worker.cancel() for worker in workers])
-            if not self._has_answered:
-                await self._head_start()
-            if not self.stopped and not self._terminated:
-                workers += [group.create_task(self._send(pending)) for _ in range(number - 1)]
-            await asyncio.wait(workers)
-            self._call_off = _nothing
+        async with self.client, asyncio.TaskGroup() as group:
+            if self.context is None:
+                self.context = await self.client.context_length(self.plan.questions.model)
+                if self.context is not None:
+                    self.say(f"the model's context has {self.context:,} tokens, as the endpoint says")
+            watching = group.create_task(self.traffic.watch())
+            self.workers.append(group.create_task(work()))
+            if not self.has_answered:
+                await self.first.wait()
+            if not self.stopped:
+                others = min(self.plan.concurrency, len(self.pending)) - 1
+                self.workers += [group.create_task(work()) for _ in range(others)]
+            await asyncio.wait(self.workers)
             watching.cancel()
 
-    async def _head_start(self) -> None:
-        """Let the first call come to an end before others are sent, unless a reply takes longer than a refusal does."""
-        longest = min(HEAD_START, self.plan.timeout / 4)
-        while not self._first.is_set() and self._waits.longest < longest:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._first.wait(), longest / 20)
-
-    async def _ask_for_context(self) -> None:
-        """Ask the endpoint how many tokens its model takes, if the user did not say so."""
-        if self._context is None:
-            self._context = await self._client.context_length(self.plan.questions.model)
-            if self._context is not None:
-                self._say(f"the model's context has {self._context:,} tokens, as the endpoint says")
-
-    async def _send(self, pending: Iterator[tuple[str, int]]) -> None:
-        """Make one call after the other, as long as there are any that no other worker has taken."""
+    async def call(self, conversation: str, run: int) -> None:
+        """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
+        plan, seconds, begun = self.plan, 0.0, 0.0
+        asked = list(plan.questions.ratings) or None
+        known = {"attempts": 0, "error": "no answer", "prompt_cut": False}
+        characters = plan.questions.characters(conversation)
         try:
-            for conversation, run in pending:
-                if self.stopped or self._terminated:
-                    return
-                await self._call(_Call(conversation, run))
-        finally:
-            self._first.set()
-
-    async def _call(self, call: _Call) -> None:
-        try:
-            answer = await self._answer_to(call)
-        except asyncio.CancelledError:
-            if self.stopped and call.attempts:  # else the user interrupted
-                self._note(self._keep(call, error=call.failure or "no answer"))
-            raise
-        except _NotSent:
-            return
-        except Exception as error:  # of any kind: this call failed, and the session goes on
-            answer = self._keep(call, error=self._client.short(one_line(error)))
-        self._note(answer)
-        self._first.set()
-        await self._until_on_disk(answer)
-
-    async def _answer_to(self, call: _Call) -> Answer:
-        """Make a call, in as many attempts as it needs and may have; what it comes to is in the journal."""
-        plan = self.plan
-        if why := too_long_to_send(plan.questions.characters(call.conversation), self._context):
-            return self._keep(call, error=why, prompt_cut=True)
-        while True:
-            begun = time.monotonic()
-            try:
-                async with self._pace.turn() as turn:
-                    if self.stopped:
-                        return self._given_up(call)
-                    begun = time.monotonic()
-                    call.attempts += 1
-                    self.sent += call.attempts == 1
-                    with self._waits.request():
-                        returned = await self._attempt(call)
-            except Unanswered as failed:
-                call.failure = str(failed)
-                call.seconds += time.monotonic() - begun
-                if failed.overrun:
-                    self._pace.overrun(turn)
-                final = failed.final or (failed.strange and not self._has_answered)
-                if final or not failed.again or call.attempts > plan.retries:
-                    if final and not self.stopped:
-                        self.final = True
-                        self._stop(_why_final(failed))
-                    return self._keep(call, error=call.failure, prompt_cut=failed.refusal.too_long)
-                if self.stopped:
-                    return self._given_up(call)
-                seconds = _wait(failed, plan.backoff, call)
-                self._waits.before_attempt(seconds, call.failure)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._ending.wait(), seconds)
-                    return self._given_up(call)
-            else:
-                self._has_answered = True
-                self._pace.answered()
-                cut = cut_by_endpoint(
-                    plan.questions.characters(call.conversation), returned.get("input_tokens"), self._context
-                )
-                known = returned | ({"error": cut, "prompt_cut": True} if cut else {})
-                return self._keep(call, seconds=round(time.monotonic() - begun, 4), **known)
-
-    def _given_up(self, call: _Call) -> Answer:
-        """What a call comes to that is ended because no more are sent: it is not asked again."""
-        if not call.attempts:
-            raise _NotSent
-        return self._keep(call, error=call.failure)
-
-    def _stop(self, why: str) -> None:
-        """Send no more: calls that wait end at once, requests under way when their reply comes, or a little later."""
-        self.stopped = why
-        self._ending.set()
-        asyncio.get_running_loop().call_later(0 if self._waits.is_silent else LAST_REPLIES, self._call_off)
-
-    async def _attempt(self, call: _Call) -> dict:
-        timeout = self.plan.timeout
-        try:
-            return await self._client.ask(self.plan.questions.body(call.conversation), max(0.0, timeout - call.seconds))
-        except TimeoutError:
-            raise Unanswered(f"no answer within {timeout:g} seconds (--timeout)", again=False, silent=True) from None
-
-    def _keep(self, call: _Call, **known) -> Answer:
-        """Give what a call came to to the journal."""
-        asked = list(self.plan.questions.ratings) or None
-        answer = Answer(call.conversation, call.run, attempts=call.attempts, time=now(), asked=asked, **known)
-        self.journal.add(answer)
-        return answer
-
-    async def _until_on_disk(self, answer: Answer) -> None:
-        """Wait until the disk has an answer: many calls share one wait. If it can't be kept, no more are paid for."""
-        async with self._disk:
-            if self.journal.lacks(answer):
+            if why := too_long_to_send(characters, self.context):
+                known |= {"error": why, "prompt_cut": True}
+            while not why:
                 try:
-                    await asyncio.to_thread(self.journal.sync)
-                except UserError as error:
-                    self._broken = self._broken or error
-                    self.stopped = self.stopped or "not asked"
-                    self._ending.set()
+                    async with self.traffic.request() as begun:
+                        if self.stopped:
+                            break
+                        known["attempts"] += 1
+                        self.sent += known["attempts"] == 1
+                        loop, slow = asyncio.get_running_loop(), min(HEAD_START, plan.timeout / 4)
+                        others_follow = loop.call_later(slow, self.first.set)
+                        try:
+                            body = plan.questions.body(conversation)
+                            returned = await self.client.ask(body, max(0.0, plan.timeout - seconds))
+                        finally:
+                            others_follow.cancel()
+                except Unanswered as failed:
+                    seconds += time.monotonic() - begun
+                    known |= {"error": str(failed), "prompt_cut": failed.too_long}
+                    if failed.final or (failed.strange and not self.has_answered):
+                        self.final = self.final or not self.stopped
+                        self.stop(failed.stop or str(failed))
+                        break
+                    if not failed.again or known["attempts"] > plan.retries or self.stopped:
+                        break
+                    named = f"{conversation} {run} {known['attempts']}".encode("utf-8", "replace")
+                    share = zlib.crc32(named) / 2**32  # those refused together come again one by one
+                    wait = min(LONGEST_BACKOFF, plan.backoff * 2.0 ** min(known["attempts"] - 1, 30))
+                    wait *= 0.5 + 0.5 * share
+                    wait = wait if failed.wait is None else failed.wait + min(1.0, plan.backoff) * share
+                    self.traffic.say_wait(wait, str(failed))
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self.ending.wait(), wait)
+                        break
+                else:
+                    self.has_answered = True
+                    cut = cut_by_endpoint(characters, returned.get("input_tokens"), self.context)
+                    known |= {"seconds": round(time.monotonic() - begun, 4), "error": None, **returned}
+                    known |= {"error": cut, "prompt_cut": True} if cut else {}
+                    break
+        except asyncio.CancelledError:
+            if self.stopped and known["attempts"]:  # else the user interrupted
+                self.keep(Answer(conversation, run, time=now(), asked=asked, **known))
+            raise
+        except Exception as error:  # of any kind: this call failed, and the session goes on
+            known["error"] = self.client.short(one_line(error))
+        if not known["attempts"] and not known["prompt_cut"]:  # stopped before it was sent
+            return
+        answer = Answer(conversation, run, time=now(), asked=asked, **known)
+        self.keep(answer)
+        self.first.set()
+        async with self.disk:  # many calls share one wait for it
+            if self.journal.lacks(answer):
+                await asyncio.to_thread(self.journal.sync)
 
-    def _note(self, answer: Answer) -> None:
-        """Count what a call came to, and send no more if too many in a row could not be used."""
-        reply = answer.reply
-        self._count(answer, reply.status)
-        if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
-            self._unusable = 0 if reply.status in USABLE else self._unusable + 1
-        if self._unusable >= self.plan.give_up_after and not self.stopped:
-            number = count_of(self._unusable, "reply in a row", "replies in a row")
-            self._stop(f"{number} could not be used; the last: {describe_reply(reply)}")
+    def stop(self, why: str) -> None:
+        """Send no more: calls that wait end at once, requests under way when their reply comes, or a little later."""
+        if self.stopped:
+            return
+        self.stopped = why
+        self.ending.set()
+        last = 0 if self.traffic.is_silent else LAST_REPLIES
+        asyncio.get_running_loop().call_later(last, lambda: [worker.cancel() for worker in self.workers])
 
-    def _count(self, answer: Answer, status: str) -> None:
-        tally = self.tally
-        tally.statuses[status] += 1
+    def keep(self, answer: Answer) -> None:
+        """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
+        self.journal.add(answer)
+        reply, tally = answer.reply, self.tally
+        tally.statuses[reply.status] += 1
         tally.uncounted += answer.error is None and None in (answer.input_tokens, answer.output_tokens)
         tally.input_tokens += answer.input_tokens or 0
         tally.output_tokens += answer.output_tokens or 0
-        if tally.cost is not None:
-            tally.cost = self.plan.estimate.prices.cost(tally.input_tokens, tally.output_tokens)
-        tally.seconds = time.monotonic() - self._begun
-        self.progress(replace(tally, statuses=Counter(tally.statuses)))
+        self.progress(tally)
+        if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
+            self.unusable = 0 if reply.status in USABLE else self.unusable + 1
+        if self.unusable >= self.plan.give_up_after:
+            number = count_of(self.unusable, "reply in a row", "replies in a row")
+            self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
 
 
-def _nothing() -> None:
-    """What is called off where nothing is under way."""
-
-
-def _why_final(failed: Unanswered) -> str:
-    """Why no more are sent, with what to do about it."""
-    refusal = failed.refusal
-    if not refusal.name or refusal.one_prompt:
-        return str(failed)
-    return f"the endpoint refuses the parameter {refusal.name} ({failed}). {refusal.remedy}"
-
-
-def _wait(failed: Unanswered, backoff: float, call: _Call) -> float:
-    """Seconds before the next attempt: what the endpoint asks for, or twice as long each time."""
-    named = f"{call.conversation} {call.run} {call.attempts}"
-    share = zlib.crc32(named.encode("utf-8", "replace")) / 2**32
-    if failed.wait is not None:
-        return failed.wait + min(1.0, backoff) * share
-    return min(LONGEST_BACKOFF, backoff * 2.0 ** min(call.attempts - 1, 30)) * (0.5 + 0.5 * share)
-
-
-@dataclass(frozen=True)
-class Outcome:
+@dataclass
+class Outcome(Written):
     """What a session came to."""
 
-    paths: list[Path]
-    statuses: Counter
-    tally: Tally
-    remarks: list[str]
+    tally: Tally | None = None
     stopped: str = ""
-    doubtful: int = 0
-    without_score: list[str] = field(default_factory=list)
     final: bool = False
     cut: list[str] = field(default_factory=list)
 
@@ -627,36 +457,23 @@ def carry_out(
 ) -> Outcome:
     """Send what is not answered yet, and write one prediction file for each run."""
     require_extra("aiohttp", "Asking a judge")
-    questions, paths, remarks, statuses, doubtful, without = plan.questions, [], [], Counter(), 0, []
     with Journal.open(plan.folder) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
-        journal.check(plan.asked, questions, plan.runs)  # again, now that no other session is at work here
-        journal.begin(plan.asked, plan.about, questions, plan.runs)
-        session = Session(plan, journal, progress, say)
+        journal.check(plan.asked, plan.questions, plan.runs)  # again, now that no other session is at work here
+        journal.begin(plan.asked, plan.about, plan.questions, plan.runs)
+        session = _Session(plan, journal, progress, say)
         if session.pending:
             session.run()
         asked, stopped = {run for _, run in session.pending}, session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
         lacking = f"not asked: {stopped}" if stopped else "not asked"
-        remarks += few_tokens(journal)
+        outcome = Outcome(tally=session.tally, stopped=stopped, final=session.final, cut=journal.cut())
+        outcome.remarks += few_tokens(journal)
         for run in range(1, plan.runs + 1):
-            path, answers, further = plan.path(run), journal.answers(run), []
-            frame = run_frame(questions, run, answers, lacking=lacking)
-            if questions.ratings:
-                units = questions.frame
-                levels = [answers[name].reply.levels if name in answers else {} for name in units["conversation"]]
-                further = [ratings_sheet(units, questions.ratings, levels)]
-            remarks += write_predictions(path, frame, policy=plan.policy, further=further)
-            paths.append(path)
-            statuses.update(frame["status"])
-            doubtful += int(frame["doubtful"].sum())
-            without += filter(None, [without_score(run, answers)])
+            answers = journal.answers(run)
+            frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy, lacking=lacking)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame, lacking=lacking)
-        cut = journal.cut()
-    return Outcome(paths, statuses, session.tally, remarks, stopped, doubtful, without, session.final, cut)
-
-
-check_arguments(globals())
+    return outcome

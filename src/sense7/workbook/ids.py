@@ -220,7 +220,9 @@ def report_normalised(
     """
     shortened, long, rounded = set(), set(), set()
     for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
-        if match := _SCIENTIFIC.fullmatch(name):
+        if name.startswith("##") and not name.strip("#"):  # the column was too narrow
+            shortened.add(name)
+        elif match := _SCIENTIFIC.fullmatch(name):
             shortened |= {name} if len(match[1] or "") < int(match[2]) >= 11 else set()
         elif len(name) > 11 and name.isascii() and name.isdigit():
             long.add(name)

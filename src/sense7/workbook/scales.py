@@ -6,7 +6,6 @@ official scale, on a scale that the user declares (rescaled linearly), or refuse
 
 import datetime
 import functools
-import importlib.resources
 import re
 import tomllib
 from collections import Counter, defaultdict
@@ -48,20 +47,16 @@ USUAL = sorted(
 )
 """Scales that are in use, the smallest first."""
 
-TYPES = {
-    bool: "truth value",
-    datetime.date: "date",
-    datetime.datetime: "date",
-    datetime.time: "time",
-    datetime.timedelta: "duration",
+TYPES = {bool: "truth value", datetime.date: "date", datetime.datetime: "date"}
+TYPES |= {datetime.time: "time", datetime.timedelta: "duration"}
+
+_WORDS = {
+    name: frozenset(words)
+    for name, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
 }
-
-_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
-MISSING_WORDS = frozenset(_WORDS["missing"]) | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
+TOTALS, NO_ID, DECLINING_WORDS = _WORDS["totals"], _WORDS["no_id"], _WORDS["declining"]
+MISSING_WORDS = _WORDS["missing"] | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
-
-DECLINING_WORDS = frozenset(_WORDS["declining"])
-"""English words by which a person declines to answer; those of other languages are in languages.yml."""
 
 KINDS = {
     "turn rating": ("quality", "agreement"),
@@ -79,7 +74,7 @@ KINDS = {
 @functools.cache
 def languages() -> dict[str, dict]:
     """Answer words by language, English left out; read only where a workbook's words are not English."""
-    return parse_yaml((importlib.resources.files(__package__) / "languages.yml").read_text(encoding="utf-8"))
+    return parse_yaml(Path(__file__).with_name("languages.yml").read_text("utf-8"))
 
 
 @functools.cache
@@ -132,8 +127,7 @@ def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
 
 def _known(vocabulary: Mapping[str, int], words: Counter) -> float:
     """Share of answers in words that a vocabulary knows; 1 if there is none."""
-    total = words.total()
-    return sum(count for word, count in words.items() if word in vocabulary) / total if total else 1.0
+    return sum(words[word] for word in words if word in vocabulary) / words.total() if words.total() else 1.0
 
 
 def _vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
@@ -180,10 +174,12 @@ def foreign_scale(own: Numbers, pooled: Numbers, size: int) -> tuple[str, Interv
     many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
     if not strays or not (shifted or recurring or many):
         return None
-    above, below = (sum(n for x, n in counts.items() if is_out(x)) for is_out in (lambda x: x > size, lambda x: x < 1))
-    between = sum(n for x, n in counts.items() if 1 <= x <= size and not float(x).is_integer())
-    kinds = {f"above {size}": above, "below 1": below, "between two levels": between, "percentages": own.percent}
-    parts = ", ".join(f"{count:,} of {total:,} {kind}" for kind, count in kinds.items() if count)
+    kinds = Counter({"percentages": own.percent})
+    for number, count in counts.items():
+        off = f"above {size}" if number > size else "below 1" if number < 1 else "between two levels"
+        kinds[off] += 0 if 1 <= number <= size and float(number).is_integer() else count
+    order = (f"above {size}", "below 1", "between two levels", "percentages")
+    parts = ", ".join(f"{kinds[kind]:,} of {total:,} {kind}" for kind in order if kinds[kind])
     seen = f"numbers from {min(counts):g} to {max(counts):g}, {parts}"
     if own.percent:
         return seen, Interval(0, 100)
@@ -212,7 +208,7 @@ def unused_end(numbers: Numbers, interval: Interval) -> float | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """One distinct cell of a column, in how many rows it stands, and what was read in it."""
+    """One distinct cell of a column, in how many rows it stands, and what was read in it; ``odd`` is its type."""
 
     cell: object
     count: int
@@ -225,18 +221,15 @@ class Question:
     """A column with all that decides how its answers are read; ``rows`` has each row's place in ``answers``, or -1."""
 
     def __init__(self, column: Column, cells: Sequence, options: ReadingOptions):
-        self.column, self.official, self.scale = column, column.official, column.scale
-        self.size = self.scale.size
+        self.column, self.official, self.scale, self.size = column, column.official, column.scale, column.scale.size
         self.declared = options.scale_of(self.official, self.size)
         self.declared_for_all = self.official not in options.scales
         self.interval = self.declared or Interval(1, self.size)
-        self.words = options.words_of(self.official, self.size)
-        self.missing = options.missing_of(self.official)
+        self.words, self.missing = options.words_of(self.official, self.size), options.missing_of(self.official)
         self.answers: list[Answer] = []
         keys, code_of = distinct_keys(cells), {}
         for key, count in Counter(keys).items():
-            cell = key if keys is cells else key[1]
-            answer = None if is_blank(cell) else self._answer(cell, count)
+            answer = self._answer(key if keys is cells else key[1], count)
             code_of[key] = -1 if answer is None else len(self.answers)
             self.answers += [] if answer is None else [answer]
         self.rows = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
@@ -247,13 +240,17 @@ class Question:
 
     def _answer(self, cell: object, count: int) -> Answer | None:
         """What a cell says, without what floating-point arithmetic left beside a number; None if it is blank."""
+        if is_blank(cell):
+            return None
         if isinstance(cell, str):
             number, word = self.scale.split_number(cell)
+            if number is not None and (whole := normalise_word(cell)) in MISSING_WORDS:  # such as 1.#QNAN
+                number, word = None, whole
             return Answer(cell, count, number and round(number, 9), word) if number is not None or word else None
-        if isinstance(cell, Percent):
-            return Answer(cell, count, round(100 * float(cell), 9), "%")
         if isinstance(cell, bool) or not isinstance(cell, int | float):
             return Answer(cell, count, odd=TYPES.get(type(cell), "value"))
+        if isinstance(cell, Percent):
+            return Answer(cell, count, round(100 * float(cell), 9), "%")
         return Answer(cell, count, round(float(cell), 9))
 
     def is_word(self, answer: Answer) -> bool:
@@ -262,19 +259,24 @@ class Question:
 
     def choose_vocabulary(self, shared: dict[str, int], together: Counter) -> None:
         """One form, one language: a column follows the others unless they know less than half of its words."""
-        scale, numbers = self.scale, any(answer.number is not None for answer in self.answers)
+        scale, official = self.scale, self.scale.tables[0]
+        bare = Counter({a.number: a.count for a in self.answers if a.number is not None and not a.word})
+        numbers = any(answer.number is not None for answer in self.answers)
         self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else _vocabulary(scale, self.unknown)
         known = [word for word in together if word in self.vocabulary]
-        if numbers and self.vocabulary is not scale.tables[0] and len(known) == 1:  # one word among numbers
+        if numbers and self.vocabulary is not official and len(known) == 1:  # one word among numbers
             tables = (*scale.tables, *language_vocabularies(scale.name))
             if len({table[known[0]] for table in tables if known[0] in table}) > 1:
-                self.vocabulary = scale.tables[0]
+                self.vocabulary = official
+        if bare.total() > self.unknown.total() and self.vocabulary is not official:
+            # Words at the ends of a scale of numbers: of a level that stands as a number already, they are another one.
+            self.vocabulary = {word: level for word, level in self.vocabulary.items() if level not in bare}
         of = self.unknown if self.unknown or numbers else together
         self.fits = any(word in self.vocabulary for word in of)  # whether other words speak for the vocabulary
-        counts, percent = Counter(), 0
         # Levels that the other words and numbers stand for can't mean a missing answer.
         of_words = {a.word for a in self.answers if a.number is None} - MISSING_WORDS
         self.levels_of_others = {self.vocabulary[word] for word in of_words if word in self.vocabulary}
+        counts, percent = Counter(), 0
         for answer in self.answers:
             if answer.number is not None and not says_nothing(answer.word, scale) and not self.is_missing(answer):
                 counts[answer.number] += answer.count
@@ -313,23 +315,20 @@ class Question:
 
     def refusal(self, pooled: Numbers, codes: list[float], among_all: Collection[float]) -> tuple[str, dict] | None:
         """Entry and words of why a column is not on the scale that it would be read on; None if it is."""
-        size = self.size
+        size, official = self.size, Interval(1, self.size)
         if self.declared is None:
             own = self.numbers.without(codes)
             if foreign := foreign_scale(own, pooled.without(among_all), size):
-                seen, likely = foreign
+                seen, likely = foreign[0], foreign[1].option
                 strays = [number for number in own.counts if not 1 <= number <= size and number.is_integer()]
-                return "other-scale/numbers", {
-                    "seen": seen,
-                    "likely": likely.option,
-                    "both": f"--scale {likely.option} (all columns of {size} levels) or " if size == 5 else "",
-                    "further": f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else "",
-                }
-        elif self.declared_for_all and self.declared != Interval(1, size):
+                both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
+                further = f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else ""
+                return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
+        elif self.declared_for_all and self.declared != official:
             end = unused_end(pooled, self.declared)
             if end is not None and end <= size:
                 return "other-scale/unused", {"end": f"{end:g}"}
-        if self.declared in (None, Interval(1, size)):
+        if self.declared in (None, official):
             # Two words of one level of which one is the other with an adverb, such as somewhat disagree.
             words = [a.word for a in self.answers if a.word and a.word not in self.words and a.word in self.vocabulary]
             for word, longer in product(words, words):
@@ -368,15 +367,97 @@ class Question:
             return None, "contradiction", {"number": number, "of_word": of_word}
         return level, "", {}
 
+    def read(self, table, pooled: Numbers, options: ReadingOptions, diagnostics: Diagnostics) -> dict[str, list[int]]:
+        """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
+        place, size, official = table.place(self.official), self.size, self.official
+        named = any(answer.word in self.vocabulary for answer in self.answers)
+        among_all = codes_among({*self.numbers.counts, *(range(1, size + 1) if named else ()), *pooled.counts}, size)
+        # Numbers that probably stand for a missing answer, though nobody declared them.
+        if self.declared is None:
+            codes = [number for number in among_all if number in self.numbers.counts]
+        else:
+            codes = [n for n in self.numbers.counts if n in CODES and not self.declared.holds(n)]
+        codes = codes if self.missing is None else []
+        common = {"official": official, "size": size, "interval": self.interval}
+        if refusal := self.refusal(pooled, codes, among_all):
+            entry, words = refusal
+            diagnostics.add(entry, place, declared=self.declared and self.declared.option, **common, **words)
+        used = {a.word for a in self.answers if a.word not in self.words and not self.is_missing(a)}
+        used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
+        reading = ", ".join(
+            f"{word} = {level}" for level, word in sorted((level, word) for word, level in used.items())
+        )
+        if any(self.scale.tables[0].get(word) != level for word, level in used.items()):
+            diagnostics.add("other-words", place, reading=reading)
+        elif len(set(used.values())) < len(used):
+            diagnostics.add("several-words", place, reading=reading)
+        anchors = [level[0] for level in self.scale.vocabularies[0]] + sorted(self.scale.not_rated)[-1:]
+        # One entry for each answer, and a last one for rows without any, whose code is -1.
+        level_of = np.full(len(self.answers) + 1, np.nan)
+        state_of = np.full(len(self.answers) + 1, ABSENT_CODE, dtype=np.int8)
+        unreadable, missing, answered = Counter(), {}, 0
+        for code, answer in enumerate(self.answers):
+            rows = np.flatnonzero(self.rows == code) + 2
+            if self.is_missing(answer):
+                missing.setdefault(str(as_text(answer.cell)).strip(), []).extend(rows.tolist())
+                continue
+            answered += answer.count
+            level, entry, words = self.level(answer)
+            level_of[code] = np.nan if level is None else level
+            state_of[code] = UNREADABLE_CODE if level is None else RATED_CODE
+            if entry == "declines":
+                state_of[code], entry = NOT_RATED_CODE, ""
+            elif level is None:
+                unreadable[as_text(answer.cell)] += answer.count
+            if entry and not refusal:
+                fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
+                diagnostics.add(entry, place, rows, answer.cell, fix=fix, anchors=", ".join(anchors), **common, **words)
+        self.levels, self.states = level_of[self.rows], state_of[self.rows]
+        rescaled = self.declared if self.declared != Interval(1, size) else None
+        table.notes[official] = {
+            "filled": int((self.states != ABSENT_CODE).sum()),
+            "read": int(np.isfinite(self.levels).sum()),
+            "unreadable": unreadable.total(),
+            "lowest": np.nan if rescaled is None else rescaled.lowest,
+            "highest": np.nan if rescaled is None else rescaled.highest,
+        }
+        if refusal:
+            return missing
+        # A question whose numbers never reach the end of the scale, which may have been a shorter one: words say their
+        # level themselves, and so does somebody who declares the official scale for a column.
+        words = any(answer.word and answer.number is None for answer in self.answers)
+        sure = self.declared == Interval(1, size) and not self.declared_for_all
+        end = None if words or sure or not self.numbers.counts else unused_end(pooled, self.interval)
+        if end is not None:
+            option = Interval(self.interval.lowest, end).option
+            diagnostics.add("unused-end", place, end=f"{end:g}", option=option, **common)
+        if unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable:
+            known = self.vocabulary | self.words
+            strange = [a.word for a in self.answers if self.is_word(a) and a.number is None and a.word not in known]
+            remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
+            if any(not word.startswith("=") for word in strange):
+                remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
+                remedy += self.template()
+            seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
+            diagnostics.add(
+                "unreadable-column",
+                place,
+                unreadable=f"{unreadable.total():,}",
+                answered=f"{answered:,}",
+                limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
+                seen=seen,
+                remedy=self.declare(codes) if codes else remedy,
+                **common,
+            )
+        return missing
+
 
 def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels on 1..size (NaN if there is none) and states, for every column of a table with a scale."""
-    by_scale: dict[int, list[Question]] = defaultdict(list)
+    by_scale: dict[str, list[Question]] = defaultdict(list)
     for column in table.columns:
         if column.scale is not None:
-            question = Question(column, table.cells(column.official), options)
-            by_scale[id(column.scale)].append(question)
-    levels: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+            by_scale[column.scale.name].append(Question(column, table.cells(column.official), options))
     missing: dict[str, set[int]] = defaultdict(set)
     for questions in by_scale.values():
         together = sum((question.unknown for question in questions), Counter())
@@ -386,123 +467,23 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
             question.choose_vocabulary(shared, together)
             pooled[question.declared] += question.numbers
         for question in questions:
-            levels[question.column.name] = _read_column(
-                table, question, pooled[question.declared], options, diagnostics, missing
-            )
+            for text, rows in question.read(table, pooled[question.declared], options, diagnostics).items():
+                missing[text].update(rows)
         # A question whose answers run against those of all others on the same scale.
-        stacked = np.column_stack([levels[question.column.name][0] for question in questions])
+        stacked = np.column_stack([question.levels for question in questions])
         stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
         known = np.isfinite(stacked)
         total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
         for position, question in enumerate(questions if len(questions) > 2 else ()):
-            both = known[:, position]
+            both, least, most = known[:, position], question.interval.lowest, question.interval.highest
             own = stacked[both, position]
             others = (total[both] - own) / (count[both] - 1)
             if len(own) < ENOUGH_NUMBERS or not own.std() or not others.std():
                 continue
             if (correlation := float(np.corrcoef(own, others)[0, 1])) < REVERSED_BELOW:
-                diagnostics.add(
-                    "reversed-column",
-                    table.place(question.official),
-                    others=len(questions) - 1,
-                    correlation=correlation,
-                    rows_compared=f"{both.sum():,}",
-                    highest=f"{question.interval.highest:g}",
-                    official=question.official,
-                    option=Interval(question.interval.highest, question.interval.lowest).option,
-                )
+                words = {"others": len(questions) - 1, "correlation": correlation, "rows_compared": f"{both.sum():,}"}
+                words |= {"highest": f"{most:g}", "option": Interval(most, least).option, "official": question.official}
+                diagnostics.add("reversed-column", table.place(question.official), **words)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
     diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
-    return levels
-
-
-def _read_column(
-    table,
-    question: Question,
-    pooled: Numbers,
-    options: ReadingOptions,
-    diagnostics: Diagnostics,
-    missing: dict[str, set[int]],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Levels and states of one column; what is strange about its answers is reported."""
-    # One entry for each answer, and a last one for rows without any, whose code is -1.
-    level_of = np.full(len(question.answers) + 1, np.nan)
-    state_of = np.full(len(question.answers) + 1, ABSENT_CODE, dtype=np.int8)
-    place, size, official = table.place(question.official), question.size, question.official
-    named = any(answer.word in question.vocabulary for answer in question.answers)
-    known = {*question.numbers.counts, *(range(1, size + 1) if named else ()), *pooled.counts}
-    among_all = codes_among(known, size)
-    # Numbers that probably stand for a missing answer, though nobody declared them.
-    if question.declared is None:
-        codes = [number for number in among_all if number in question.numbers.counts]
-    else:
-        codes = [n for n in question.numbers.counts if n in CODES and not question.declared.holds(n)]
-    codes = codes if question.missing is None else []
-    refusal = question.refusal(pooled, codes, among_all)
-    common = {"official": official, "size": size, "interval": question.interval}
-    if refusal:
-        entry, words = refusal
-        diagnostics.add(entry, place, declared=question.declared and question.declared.option, **common, **words)
-    used = {a.word for a in question.answers if a.word not in question.words and not question.is_missing(a)}
-    used = sorted(used & question.vocabulary.keys(), key=lambda word: (question.vocabulary[word], word))
-    found = [question.vocabulary[word] for word in used]
-    reading = ", ".join(f"{word} = {level}" for word, level in zip(used, found, strict=True))
-    if any(question.scale.tables[0].get(word) != level for word, level in zip(used, found, strict=True)):
-        diagnostics.add("other-words", place, reading=reading)
-    elif len(set(found)) < len(used):
-        diagnostics.add("several-words", place, reading=reading)
-    anchors = [level[0] for level in question.scale.vocabularies[0]] + sorted(question.scale.not_rated)[-1:]
-    unreadable: Counter = Counter()
-    for code, answer in enumerate(question.answers):
-        if question.is_missing(answer):
-            missing[str(as_text(answer.cell)).strip()].update((np.flatnonzero(question.rows == code) + 2).tolist())
-            continue
-        level, entry, words = question.level(answer)
-        level_of[code] = np.nan if level is None else level
-        state_of[code] = UNREADABLE_CODE if level is None else RATED_CODE
-        if entry == "declines":
-            state_of[code] = NOT_RATED_CODE
-        elif level is None:
-            unreadable[as_text(answer.cell)] += answer.count
-        if entry not in {"", "declines"} and not refusal:
-            fix = f"{question.declare([answer.number])}." if answer.number in codes else ""
-            rows = np.flatnonzero(question.rows == code) + 2
-            diagnostics.add(entry, place, rows, answer.cell, fix=fix, anchors=", ".join(anchors), **common, **words)
-    values, states = level_of[question.rows], state_of[question.rows]
-    rescaled = question.declared if question.declared != Interval(1, size) else None
-    table.notes[official] = {
-        "filled": int((states != ABSENT_CODE).sum()),
-        "read": int(np.isfinite(values).sum()),
-        "unreadable": unreadable.total(),
-        "lowest": np.nan if rescaled is None else rescaled.lowest,
-        "highest": np.nan if rescaled is None else rescaled.highest,
-    }
-    if refusal:
-        return values, states
-    # A question whose numbers never reach the end of the scale, which may have been a shorter one: words say their
-    # level themselves, and so does somebody who declares the official scale for a column.
-    words = any(answer.word and answer.number is None for answer in question.answers)
-    sure = question.declared == Interval(1, size) and not question.declared_for_all
-    end = None if words or sure or not question.numbers.counts else unused_end(pooled, question.interval)
-    if end is not None:
-        option = Interval(question.interval.lowest, end).option
-        diagnostics.add("unused-end", place, end=f"{end:g}", option=option, **common)
-    answered = sum(answer.count for answer in question.answers if not question.is_missing(answer))
-    if unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable:
-        strange = [a.word for a in question.answers if question.is_word(a) and a.number is None]
-        strange = [w for w in strange if not w.startswith("=") and {w}.isdisjoint(question.vocabulary | question.words)]
-        remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
-        if strange:
-            lines = question.template()
-            remedy = f"give the words their numbers with --words words.yml, a file with one line for each word: {lines}"
-        diagnostics.add(
-            "unreadable-column",
-            place,
-            unreadable=f"{unreadable.total():,}",
-            answered=f"{answered:,}",
-            limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
-            seen=", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)),
-            remedy=question.declare(codes) if codes else remedy,
-            **common,
-        )
-    return values, states
+    return {one.column.name: (one.levels, one.states) for questions in by_scale.values() for one in questions}

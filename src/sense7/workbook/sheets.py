@@ -16,29 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from sense7 import taxonomy
-from sense7.arguments import wrong_kind
+from sense7.errors import wrong_kind
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
 from sense7.terminal import count_of
+from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
-from sense7.workbook.ids import (
-    as_name,
-    as_names,
-    as_number,
-    as_shown,
-    as_texts,
-    cell_name,
-    codes_among,
-    has_decimal_comma,
-    is_blank,
-    looks_like_number,
-    match_ids,
-    report_normalised,
-    report_similar,
-    rows_of,
-)
+from sense7.workbook.ids import as_name, as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
-from sense7.workbook.scales import is_answer, read_scales, says_nothing, stands_for
+from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets
 
@@ -67,27 +53,20 @@ class ParsedWorkbook(Study):
 
         def frame(columns: Columns) -> pd.DataFrame:
             # Without a type of its own pandas would infer one for a list, and turn None into NaN.
-            series = {
-                name: pd.Series(column, dtype=object if isinstance(column, list) else None, copy=False)
-                for name, column in columns.items()
-            }
-            return pd.DataFrame(series)
+            kinds = {name: object if isinstance(column, list) else None for name, column in columns.items()}
+            return pd.DataFrame({name: pd.Series(columns[name], dtype=kinds[name], copy=False) for name in columns})
 
-        states = {
-            name: pd.Categorical.from_codes(column, STATES)
-            for name, column in self.turns.items()
-            if name.endswith("_state")
-        }
-        frames = {name: frame(getattr(self, name)) for name in ("conversations", "messages")}
-        frames |= {"turns": frame(self.turns | states), "columns": pd.DataFrame(self.columns)}
-        frames["participants"] = None if self.participants is None else frame(self.participants)
-        return Study(**vars(self) | frames)
+        states = [name for name in self.turns if name.endswith("_state")]
+        turns = self.turns | {name: pd.Categorical.from_codes(self.turns[name], STATES) for name in states}
+        frames = {"conversations": frame(self.conversations), "messages": frame(self.messages), "turns": frame(turns)}
+        people = None if self.participants is None else frame(self.participants)
+        return Study(**vars(self) | frames | {"participants": people, "columns": pd.DataFrame(self.columns)})
 
 
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
     if not isinstance(path, (str, Path)):
-        raise wrong_kind("read_workbook", "a text or a path", "path", path)
+        raise wrong_kind("read_workbook", "a text or a path", "path", path, "Give the path of a file.")
     return parse_workbook(path, **options).study()
 
 
@@ -121,7 +100,7 @@ def parse_workbook(
     name : str, optional
         Name of the study; the file's stem if not given.
     part : bool
-        Whether this is one part of a data set (:mod:`sense7.workbook.partitions`), which may lack any rating.
+        Whether this is one part of a data set (:mod:`sense7.workbook.writing`), which may lack any rating.
     options : ReadingOptions, optional
         Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
         the workbook declares scales, too; what is given here comes first.
@@ -142,9 +121,8 @@ def parse_workbook(
         if sheets is None:
             sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
             options = ReadingOptions.beside(Path(path)) if options is None else options
-        return _parsed(
-            sheets, path, strict, prompted_condition, name or Path(path).stem, part, options or ReadingOptions()
-        )
+        options = with_scales_sheet(sheets, options or ReadingOptions(), path)
+        return _parsed(sheets, path, strict, prompted_condition, name or Path(path).stem, part, options)
     finally:
         if on:
             gc.enable()
@@ -152,22 +130,20 @@ def parse_workbook(
 
 def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> ParsedWorkbook:
     diagnostics = Diagnostics()
-    options = with_scales_sheet(sheets, options, path)
     located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
-    tables = {official: Table(official, sheet, diagnostics) if sheet else None for official, sheet in located.items()}
-    tasks, messages = (table if table and table.has_keys else None for table in tables.values())
+    tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
+    tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
     explained, conversations, said, turns = False, None, None, None
     if tasks and messages:
-        in_messages = further_names(messages.sheet, messages.is_no_answer)
-        messages.leave_out(in_messages)
-        known, place = set(as_names(messages.cells("TaskId"))), tasks.positions["TaskId"]
-        in_tasks = further_names(
-            tasks.sheet, lambda row: as_name(row[place]) not in known and (bool(in_messages) or tasks.is_no_answer(row))
+        explained = messages.leave_out(messages.is_no_answer, set(as_names(tasks.cells("TaskId"))))
+        known = set(as_names(messages.cells("TaskId")))
+        explained |= tasks.leave_out(
+            lambda row: as_name(row[tasks.positions["TaskId"]]) not in known and (explained or tasks.is_no_answer(row)),
+            known,
         )
-        tasks.leave_out(in_tasks)
-        for table, rows in ((tasks, in_tasks), (messages, in_messages)):
-            diagnostics.add("further-header", {"sheet": table.sheet.name}, [row + 2 for row in rows])
-        explained = bool(in_tasks or in_messages)
+        for table in (tasks, messages):
+            for entry, rows in table.left_out.items():
+                diagnostics.add(entry, {"sheet": table.sheet.name}, [row + 2 for row in rows])
     if tasks:
         conversations = read_conversations(tasks, diagnostics, options)
     if messages:
@@ -214,25 +190,21 @@ def find_prompted(
             known = ", ".join(map(repr, conditions)) or "none"
             raise refusal(path, "unknown-condition", name=chosen, conditions=known)
         return name, "given"
-
-    def score(condition: str) -> int:
-        """2 if the name speaks of empathy, 1 if of a prompt, 0 otherwise; none negated ("no empathy")."""
-        apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", condition)  # GptEmp is two words
-        words = re.findall(r"[a-z]+", apart.casefold())
-        negated = {"no", "non", "not", "without", "un"} & set(words)
-        if negated or any(re.match(r"(non?|un)(empath|prompt)", word) for word in words):
-            return 0
+    named: dict[str, list[str]] = {"empathy": [], "prompt": []}
+    for condition in conditions:
+        words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
+        if any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words):
+            continue
         if any(word in {"emp", "emph"} or "empath" in word for word in words):
-            return 2
-        return int(any("prompt" in word for word in words))
-
-    best = max(map(score, conditions), default=0)
-    named = [name for name in conditions if score(name) == best]
-    if best == 0:
+            named["empathy"].append(condition)
+        elif any("prompt" in word for word in words):
+            named["prompt"].append(condition)
+    best = named["empathy"] or named["prompt"]
+    if not best:
         return None, "no condition's name speaks of empathy or of a prompt"
-    if len(named) > 1:
-        return None, f"several conditions' names speak of it: {', '.join(named)}"
-    return named[0], "guessed from its name"
+    if len(best) > 1:
+        return None, f"several conditions' names speak of it: {', '.join(best)}"
+    return best[0], "guessed from its name"
 
 
 # --- sheets and columns ---
@@ -240,13 +212,13 @@ def find_prompted(
 
 def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnostics) -> Sheet | None:
     """Find a sheet by its official name, or else by one alike; None, with an error, if there is none."""
-    sheet = sheets.get(official)
+    alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
+    sheet = sheets.get(official, alike[0] if alike else None)
     if sheet is None:
-        sheet = next((one for name, one in sheets.items() if normalise_name(name) == normalise_name(official)), None)
-        if sheet is None:
-            present = ", ".join(sheets) or "none"
-            diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
-            return None
+        present = ", ".join(sheets) or "none"
+        diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
+        return None
+    if official not in sheets:
         diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
     report_state(sheet, diagnostics)
     return sheet
@@ -268,7 +240,7 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
 def place_of(sheet: Sheet, position: int) -> dict:
     """Where a column stands, for ``Diagnostics.add``; named by its letters if it has no header."""
     header = sheet.header[position] if position < len(sheet.header) else ""
-    name = header if header.strip() else f"{cell_name(position, 1).rstrip('1')} (no name)"
+    name = header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
     return {"sheet": sheet.name, "column": name, "position": position}
 
 
@@ -276,22 +248,22 @@ class Table:
     """A sheet of the official format with its columns found; ``notes`` has what became of the answers in some."""
 
     def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics):
-        self.official, self.sheet = official, sheet
-        self.columns = taxonomy.CORE_COLUMNS[official]
+        self.official, self.sheet, self.columns = official, sheet, taxonomy.CORE_COLUMNS[official]
         self.positions = _match_columns(self.columns, sheet, diagnostics)
         self.notes: dict[str, dict] = {}
+        self.left_out: dict[str, list[int]] = {}
         self._columns = list(zip(*sheet.rows, strict=True))
-        missing_keys = [key for key in KEY_COLUMNS[official] if key not in self.positions]
-        for key in missing_keys:
+        missing = [key for key in KEY_COLUMNS[official] if key not in self.positions]
+        for key in missing:
             present = ", ".join(filter(None, sheet.header)) or "none"
             diagnostics.add("missing-key-column", {"sheet": sheet.name, "column": key}, key=key, present=present)
-        self.has_keys = not missing_keys
+        self.has_keys = not missing
 
-    def leave_out(self, further: list[int]) -> None:
-        """Make rows blank, so that the others keep their numbers."""
-        if further:
-            self.sheet = without_rows(self.sheet, further)
-            self._columns = list(zip(*self.sheet.rows, strict=True))
+    def leave_out(self, explains: Callable[[list], bool], known: set) -> bool:
+        """Make rows that are no data blank, see :func:`no_data`; whether any of them names the columns."""
+        self.sheet, self.left_out = no_data(self.sheet, self.positions["TaskId"], explains, known)
+        self._columns = list(zip(*self.sheet.rows, strict=True))
+        return "further-header" in self.left_out
 
     def cells(self, official: str) -> tuple:
         """Cells of a column; all None where the column is missing."""
@@ -309,26 +281,11 @@ class Table:
         records = []
         for column in self.columns:
             notes, position = self.notes.get(column.official, {}), self.positions.get(column.official)
-            filled = notes.get("filled")
-            if filled is None:
-                cells = self.cells(column.official)
-                texts = [cell for cell in cells if type(cell) is str]
-                filled = len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
-            records.append(
-                {
-                    "sheet": self.official,
-                    "column": column.official,
-                    "name": column.name,
-                    "header": None if position is None else self.sheet.header[position],
-                    "question": column.is_question,
-                    "filled": filled,
-                    "read": filled,
-                    "unreadable": 0,
-                    "lowest": np.nan,
-                    "highest": np.nan,
-                    **notes,
-                }
-            )
+            filled = sum(not is_blank(cell) for cell in self.cells(column.official)) if not notes else notes["filled"]
+            record = {"sheet": self.official, "column": column.official, "name": column.name}
+            record |= {"header": None if position is None else self.sheet.header[position]}
+            record |= {"question": column.is_question, "filled": filled, "read": filled, "unreadable": 0}
+            records.append(record | {"lowest": np.nan, "highest": np.nan} | notes)
         return records
 
     def is_no_answer(self, row: list) -> bool:
@@ -348,41 +305,38 @@ class Table:
         )
 
 
-def without_rows(sheet: Sheet, indices: list[int]) -> Sheet:
-    """A sheet in which some rows, counted from 0, are blank."""
-    blank, left_out = [None] * len(sheet.header), set(indices)
-    return replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
-
-
-def further_names(sheet: Sheet, explains: Callable[[list], bool]) -> list[int]:
-    """Rows, counted from 0, that are no data: names repeated anywhere, ids of an export, texts below the names.
+def no_data(sheet: Sheet, key: int, explains: Callable[[list], bool], known: set) -> tuple[Sheet, dict[str, list[int]]]:
+    """A sheet whose rows without data are blank, and these, counted from 0: names of columns, and totals.
 
     Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
-    repeat the names in between. ``explains`` says of one of the first four rows, all texts, whether it is no data.
+    repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among the ``known``.
+    ``explains`` says of one of the first four rows, all texts, whether it is no data.
     """
-    import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 4
-    while first and not any(
-        isinstance(cell, str) and import_id.match(cell) for row in sheet.rows[first - 1 : first] for cell in row
-    ):
-        first -= 1
+    import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+    for number, row in enumerate(sheet.rows[:4], 1):
+        if any(isinstance(cell, str) and import_id.match(cell) for cell in row):
+            first = number
     while first < min(len(sheet.rows), 4):
         filled = [cell for cell in sheet.rows[first] if not is_blank(cell)]
         if not filled or not all(isinstance(cell, str) for cell in filled) or not explains(sheet.rows[first]):
             break
         first += 1
-    names = [normalise_name(header) for header in sheet.header]
-    key = next((place for place, name in enumerate(names) if name in {"taskid", "pid"}), 0)
-    cells = sheet.column(key) if names else []
-    repeated = {cell for cell in set(cells) if isinstance(cell, str) and normalise_name(cell) == names[key]}
-    return list(range(first)) + [
-        index
-        for index in range(first, len(cells))
-        if cells[index] in repeated
-        and all(
-            is_blank(cell) or normalise_name(str(cell)) == name
-            for cell, name in zip(sheet.rows[index], names, strict=True)
-        )
-    ]
+    names, ids_of = [normalise_name(header) for header in sheet.header], sheet.column(key)
+    found = {"further-header": list(range(first)), "totals": []}
+    again = {cell for cell in set(ids_of) if isinstance(cell, str) and normalise_name(cell) == names[key]}
+    begins = [next((cell for cell in row if cell is not None), None) for row in sheet.rows]
+    sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
+    for index, row in enumerate(sheet.rows[first:], first):
+        if row[key] in again and all(
+            is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
+        ):
+            found["further-header"].append(index)
+        elif begins[index] in sums and as_name(row[key]) not in known:
+            found["totals"].append(index)
+    if left_out := {index for rows in found.values() for index in rows}:
+        blank = [None] * len(names)
+        sheet = replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
+    return sheet, {entry: rows for entry, rows in found.items() if rows}
 
 
 def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
@@ -398,19 +352,12 @@ def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> di
         return any(one.name == column.official and name == normalise_name(one.title) for one in DIMENSIONS)
 
     # The suffixes of post-task columns are not published, so the whole title of a dimension is as good as ours.
-    titles = {
-        f"post_{one.name}": normalise_name(f"PostTaskEmpathy{one.title}") for one in DIMENSIONS if one.title != one.name
-    }
+    titles = {f"post_{one.name}": f"{after}{normalise_name(one.title)}" for one in DIMENSIONS if one.title != one.name}
     positions = {one.official: sheet.header.index(one.official) for one in columns if one.official in sheet.header}
     for match in (lambda column, name: name == normalise_name(column.official), by_dimension):
-        for column in columns:
-            if column.official in positions:
-                continue
-            candidates = [
-                position
-                for position, name in enumerate(names)
-                if position not in positions.values() and sheet.header[position].strip() and match(column, name)
-            ]
+        for column in (one for one in columns if one.official not in positions):
+            free = [place for place, name in enumerate(names) if name and place not in positions.values()]
+            candidates = [place for place in free if match(column, names[place])]
             if candidates and (len(candidates) == 1 or match is not by_dimension):
                 positions[column.official] = candidates[0]
                 if titles.get(column.name) != names[candidates[0]]:
@@ -440,7 +387,7 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
     names = {name: as_names(tasks.cells(official)) for name, official in NAMES.items()}
     for name, official in NAMES.items():
-        report_normalised(tasks.cells(official), names[name], tasks.place(official), diagnostics)
+        ids.report_normalised(tasks.cells(official), names[name], tasks.place(official), diagnostics)
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
@@ -451,18 +398,18 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
     numbers = columns["row"].tolist()
     if not numbers:
         diagnostics.add("no-conversation", {"sheet": tasks.sheet.name})
-    for identifier, twice in rows_of(columns["conversation"], numbers).items():
+    for identifier, twice in ids.rows_of(columns["conversation"], numbers).items():
         if len(twice) > 1:
             diagnostics.add("duplicate-id", tasks.place("TaskId"), twice, identifier)
     for name, official in NAMES.items():
-        report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
-    participants = columns["participant"]
-    without = [index for index, participant in enumerate(participants) if participant is None]
+        ids.report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
+    people = columns["participant"]
+    without = [index for index, person in enumerate(people) if person is None or normalise_word(person) in NO_ID]
     diagnostics.add("missing-participant", tasks.place("PID"), [numbers[index] for index in without])
     for index in without:  # a made-up name that no PID can equal, since ids are trimmed
-        participants[index] = f" (no PID) {columns['conversation'][index]}"
+        people[index] = f" (no PID) {columns['conversation'][index]}"
     blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
-    if "Model" in tasks.positions and 0 < len(blank) < len(numbers):
+    if "Model" in tasks.positions and len(blank) < len(numbers):
         diagnostics.add("missing-condition", tasks.place("Model"), blank)
     return columns
 
@@ -477,8 +424,8 @@ def read_messages(
     # The conversation of each message, as Tasks spells it.
     cells, place = table.cells("TaskId"), table.place("TaskId")
     identifiers = as_names(cells)
-    report_normalised(cells, identifiers, place, diagnostics, tasks.cells("TaskId"))
-    matched = match_ids(identifiers, set(conversations["conversation"]))
+    ids.report_normalised(cells, identifiers, place, diagnostics, tasks.cells("TaskId"))
+    matched = ids.match_ids(identifiers, set(conversations["conversation"]))
     for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
         if conversation is not None and conversation != identifier:
             diagnostics.add("respelt-id/conversation", place, [index + 2], identifier)
@@ -540,7 +487,6 @@ def read_messages(
     diagnostics.add("unordered-time", table.place("TimeOffsetSeconds"), rows[falls(seconds) & ~unordered])
     by_row = np.isin(conversation, conversation[missing | repeated])
     position = _rank(conversation, np.where(by_row, 0, message_id))
-
     messages: Columns = {
         "conversation": list(compress(matched, kept)),
         "position": position,
@@ -552,19 +498,15 @@ def read_messages(
         "comment": list(compress(as_texts(table.cells("Comment")), kept)),
         "row": rows,
     }
-    of_turn = conversation[is_turn]
+    of_turn, places = conversation[is_turn], index[is_turn]
     turns: Columns = {
-        name: list(map(conversations[name].__getitem__, of_turn.tolist()))
+        name: [conversations[name][number] for number in of_turn.tolist()]
         for name in ("conversation", "participant", "condition")
     }
-    turns |= {
-        "turn": _rank(of_turn, position[is_turn]),
-        "position": position[is_turn],
-        "seconds": seconds[is_turn],
-        "row": rows[is_turn],
-        **{name: levels[name][0][index[is_turn]] for name in RATING_NAMES},
-        **{f"{name}_state": levels[name][1][index[is_turn]] for name in RATING_NAMES},
-    }
+    turns |= {"turn": _rank(of_turn, position[is_turn]), "position": position[is_turn]}
+    turns |= {"seconds": seconds[is_turn], "row": rows[is_turn]}
+    turns |= {name: levels[name][0][places] for name in RATING_NAMES}
+    turns |= {f"{name}_state": levels[name][1][places] for name in RATING_NAMES}
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         diagnostics.add("no-rating", {"sheet": table.sheet.name})
     speaking = set(messages["conversation"])
@@ -579,22 +521,18 @@ def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostic
     # Nearly all are numbers already; one by one only what is not.
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
-    others = np.flatnonzero(np.isnan(values))
-    filled, commas = len(cells) - len(others), []
+    others = [index for index in np.flatnonzero(np.isnan(values)).tolist() if not is_blank(cells[index])]
+    filled, commas = int(np.isfinite(values).sum()) + len(others), []
     words = {"consequence": consequence, "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else ""}
-    for index in others.tolist():
-        cell = cells[index]
-        if is_blank(cell):
-            continue
-        filled += 1
-        number = as_number(cell, decimal_comma=True)
+    for index in others:
+        number = as_number(cells[index], decimal_comma=True)
         if number is None:
-            diagnostics.add("not-a-number", place, [index + 2], cell, **words)
+            diagnostics.add("not-a-number", place, [index + 2], cells[index], **words)
         elif number < lowest:
-            diagnostics.add("out-of-range/number", place, [index + 2], cell, lowest=f"{lowest:g}", **words)
+            diagnostics.add("out-of-range/number", place, [index + 2], cells[index], lowest=f"{lowest:g}", **words)
         else:
             values[index] = number
-            commas += [index + 2] if has_decimal_comma(cell) else []
+            commas += [index + 2] if ids.has_decimal_comma(cells[index]) else []
     diagnostics.add("decimal-comma", place, commas)
     table.notes[official] = {"filled": filled, "read": int(np.isfinite(values).sum())}
     return values
@@ -603,8 +541,7 @@ def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostic
 def _rank(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Rank of each value in its conversation, from 1; equal ones by their order."""
     order = np.lexsort((values, conversation))
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = np.diff(conversation[order]) != 0
+    first = np.append(True, np.diff(conversation[order]) != 0)[: len(order)]
     places, rank = np.arange(len(order)), np.empty(len(order), dtype=np.int64)
     rank[order] = places - np.maximum.accumulate(np.where(first, places, 0)) + 1
     return rank
@@ -626,7 +563,7 @@ def _repeated(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def read_participants(
     sheets: dict[str, Sheet],
-    tables: dict[str, Table | None],
+    tables: dict[str, Table],
     conversations: Columns | None,
     diagnostics: Diagnostics,
     options: ReadingOptions,
@@ -637,48 +574,45 @@ def read_participants(
 
     ``explained`` says that the other sheets have further rows of names.
     """
-    candidates, ids_of = [], {}
-    used = {table.sheet.name: official for official, table in tables.items() if table}
+    candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
+
+    def columns_of(sheet: Sheet) -> list[str]:
+        return [normalise_name(header) for header in sheet.header]
+
+    def ids_of(sheet: Sheet) -> list[str]:
+        return [one for one in as_names(sheet.column(columns_of(sheet).index("pid"))) if one is not None]
+
+    def likely(sheet: Sheet) -> tuple[bool, bool, int]:
+        """The larger, the more likely this is the participants' sheet."""
+        distinct = len(set(ids_of(sheet)))
+        return "taskid" not in columns_of(sheet), len(ids_of(sheet)) == distinct, distinct
+
     for sheet in sheets.values():
         known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
         if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
             continue
-        headers = [normalise_name(header) for header in sheet.header]
-        if "pid" in headers:
-            ids = [one for one in as_names(sheet.column(headers.index("pid"))) if one is not None]
-            # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
-            if "taskid" not in headers or len(ids) == len(set(ids)):
-                ids_of[sheet.name] = ids
-        place = {"sheet": sheet.name}
         # A copy has all columns of another, or its name and the columns without which it can't be read.
-        own, original = set(headers) - {""}, None
+        own, original = set(columns_of(sheet)) - {""}, None
         for name, official in used.items():
-            columns = set(map(normalise_name, sheets[name].header)) - {""}
+            columns, keys = set(columns_of(sheets[name])) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
             called = normalise_name(official) in normalise_name(sheet.name)
-            keys = set(map(normalise_name, KEY_COLUMNS[official]))
-            if columns and keys <= own and (called or (columns <= own and len(own) == len(columns))):
+            if columns and keys <= own and (called or columns == own):
                 original = original or name
         if original:
-            diagnostics.add("copied-sheet", place, original=original)
-        elif sheet.name in ids_of:
+            diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
+        # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
+        elif "pid" in own and ("taskid" not in own or len(ids_of(sheet)) == len(set(ids_of(sheet)))):
             candidates.append(sheet)
         else:
-            diagnostics.add("unknown-sheet", place)
+            diagnostics.add("unknown-sheet", {"sheet": sheet.name})
     if not candidates:
         return None, None
-    names = [normalise_name(candidate.name) for candidate in candidates]
+    names = {normalise_name(one.name) for one in candidates}  # "People (2)" is a copy of "People"
     originals = [
-        one for one, own in zip(candidates, names, strict=True) if not any(n in own and n != own for n in names)
+        one for one in candidates if not any(n in (own := normalise_name(one.name)) and n != own for n in names)
     ]
-
-    def likely(sheet: Sheet) -> tuple[bool, bool, int]:
-        """The larger, the more likely this is the participants' sheet."""
-        ids, distinct = ids_of[sheet.name], len(set(ids_of[sheet.name]))
-        return "taskid" not in set(map(normalise_name, sheet.header)), len(ids) == distinct, distinct
-
-    chosen = sheet = max(originals or candidates, key=likely)
-    position = list(map(normalise_name, sheet.header)).index("pid")
-    active = set(conversations["participant"]) if conversations else set()
+    chosen = max(originals or candidates, key=likely)
+    position, active = columns_of(chosen).index("pid"), set(conversations["participant"]) if conversations else set()
 
     def explains(row: list) -> bool:
         """Whether a row of texts is no participant: it has words above columns of numbers."""
@@ -686,20 +620,21 @@ def read_participants(
             return False
         words = (place for place, cell in enumerate(row) if isinstance(cell, str) and as_number(cell) is None)
         return explained or any(
-            place != position and not says_nothing(normalise_word(row[place])) and _is_number_below(sheet, place)
+            place != position and not says_nothing(normalise_word(row[place])) and _is_number_below(chosen, place)
             for place in words
         )
 
-    if further := further_names(sheet, explains):
-        sheet = without_rows(sheet, further)
-        diagnostics.add("further-header", {"sheet": sheet.name}, [row + 2 for row in further])
+    sheet, left_out = no_data(chosen, position, explains, active)
+    for entry, rows in left_out.items():
+        diagnostics.add(entry, {"sheet": sheet.name}, [row + 2 for row in rows])
     for candidate in candidates:
         if candidate is not chosen:
             diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=sheet.name)
     report_state(sheet, diagnostics)
 
-    place = place_of(sheet, position)
-    columns: Columns = {"participant": as_names(sheet.column(position))}
+    place, cells = place_of(sheet, position), sheet.column(position)
+    people = as_names(cells)
+    columns: Columns = {"participant": people}
     for index, header in enumerate(sheet.header):
         if index != position and (header.strip() or any(cell is not None for cell in sheet.column(index))):
             name = header if header.strip() else f"column {index + 1}"
@@ -707,30 +642,20 @@ def read_participants(
                 name += "'"
             columns[name] = _characteristic(sheet, index, diagnostics, options)
     columns["row"] = np.arange(2, len(sheet.rows) + 2)
-    named = np.array([name is not None for name in columns["participant"]], dtype=bool)
-    lost = [row for row in columns["row"][~named].tolist() if not all(map(is_blank, sheet.rows[row - 2]))]
+    lost = [row for row, name in enumerate(people, 2) if name is None and not all(map(is_blank, sheet.rows[row - 2]))]
     diagnostics.add("missing-id/participant", place, lost)
-
-    def only(kept: np.ndarray) -> Columns:
-        return {
-            name: list(compress(column, kept)) if isinstance(column, list) else column[kept]
-            for name, column in columns.items()
-        }
-
-    columns = only(named)
     if conversations is not None:
-        cells = sheet.column(position)
-        report_normalised(cells, as_names(cells), place, diagnostics, tables["Tasks"].cells("PID"))
-        people, rows = columns["participant"], columns["row"].tolist()
-        for index, (own, name) in enumerate(zip(people, match_ids(people, active), strict=True)):
+        ids.report_normalised(cells, people, place, diagnostics, tables["Tasks"].cells("PID"))
+        for index, (own, name) in enumerate(zip(people, ids.match_ids(people, active), strict=True)):
             if name is not None and name != own:
-                diagnostics.add("respelt-id/participant", place, [rows[index]], own)
+                diagnostics.add("respelt-id/participant", place, [index + 2], own)
                 people[index] = name
-    people = columns["participant"]
-    first = dict(zip(reversed(people), reversed(columns["row"].tolist()), strict=True))
-    repeated = ~np.isin(columns["row"], list(first.values()))
-    diagnostics.add("duplicate-participant", place, columns["row"][repeated])
-    columns = only(~repeated)
+    first = {name: index for index, name in reversed(list(enumerate(people))) if name is not None}
+    kept = sorted(first.values())
+    repeated = [row for row, name in enumerate(people, 2) if name is not None and first[name] != row - 2]
+    diagnostics.add("duplicate-participant", place, repeated)
+    for name, column in columns.items():
+        columns[name] = [column[index] for index in kept] if isinstance(column, list) else column[kept]
     if conversations is not None:
         idle = [name not in active for name in columns["participant"]]
         diagnostics.add("participant-without-conversation", place, columns["row"][idle])
@@ -744,10 +669,8 @@ def _is_number_below(sheet: Sheet, place: int) -> bool:
     """Whether a column holds numbers alone, but for texts in its first rows."""
     cells = [(row, as_number(cell)) for row, cell in enumerate(sheet.column(place)) if not is_blank(cell)]
     numbers = sum(number is not None for _, number in cells)
-    return (
-        numbers > 1
-        and all(number is not None or row < numbers for row, number in cells[:4])
-        and all(number is not None for _, number in cells[4:])
+    return numbers > 1 and all(
+        number is not None or (order < 4 and row < numbers) for order, (row, number) in enumerate(cells)
     )
 
 
@@ -758,25 +681,22 @@ def _characteristic(
     header, place = sheet.header[position], place_of(sheet, position)
     declared = options.missing_of(header)
     cells = [None if declared is not None and stands_for(cell, declared) else cell for cell in sheet.column(position)]
-    rows = {"numbers": [], "words": [], "like numbers": []}
-    for index, cell in enumerate(cells):
-        if not is_blank(cell):
-            kind = "numbers" if as_number(cell) is not None else "like numbers" if looks_like_number(cell) else "words"
-            rows[kind].append(index)
-    odd = sorted(rows["words"] + rows["like numbers"])
-    numeric = bool(rows["numbers"]) and all(
-        isinstance(cells[index], str) and says_nothing(normalise_word(cells[index])) for index in odd
-    )
-    if odd and (numeric or len(odd) < len(rows["numbers"])):
+    numbers = np.array([np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells], dtype=float)
+    odd = [index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])]
+    like = [index for index in odd if ids.looks_like_number(cells[index])]
+    count = int(np.isfinite(numbers).sum())
+    numeric = count > 0 and all(isinstance(cells[i], str) and says_nothing(normalise_word(cells[i])) for i in odd)
+    if odd and (numeric or len(odd) < count):
         for index in odd:
             diagnostics.add("mixed-column/number" if numeric else "mixed-column/text", place, [index + 2], cells[index])
-    elif like := rows["like numbers"]:
+    elif like:
         diagnostics.add("number-as-text", place, [index + 2 for index in like], cells[like[0]])
     if not numeric:
         return as_names(cells)
-    numbers = [np.nan if (number := as_number(cell)) is None else as_shown(number) for cell in cells]
-    codes = () if declared is not None else codes_among(set(numbers) - {np.nan}, name=header)
-    for code in codes:
-        found = [index + 2 for index, number in enumerate(numbers) if number == code]
-        diagnostics.add("missing-number", place, found, code, column=header, code=f"{code:g}")
-    return np.array([np.nan if number in codes else number for number in numbers], dtype=float)
+    for code in (
+        () if declared is not None else ids.codes_among(set(numbers[np.isfinite(numbers)].tolist()), name=header)
+    ):
+        found = np.flatnonzero(numbers == code)
+        diagnostics.add("missing-number", place, found + 2, code, column=header, code=f"{code:g}")
+        numbers[found] = np.nan
+    return numbers

@@ -63,7 +63,7 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
 
 
 def read_tables(folder: str | Path) -> dict[str, Sheet]:
-    """Read every table of a folder: CSV (UTF-8; commas, semicolons or tabs) or parquet; name -> sheet.
+    """Read every table of a folder: CSV (UTF-8; commas, semicolons, tabs or bars) or parquet; name -> sheet.
 
     Row ``i`` of a sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
     """
@@ -112,16 +112,17 @@ class _Typed(dict):
 
 
 def _read_csv(path: Path) -> tuple[list[str], list[list]]:
-    typed, header, rows = _Typed(), [], []
+    typed, rows = _Typed(), []
     with reading(path) as stream:
         lines = _lines(path, stream)
         sample = list(itertools.islice(lines, 500))
         if said := sample and _SEPARATOR.fullmatch(sample[0]):
             sample.pop(0)
-        delimiter = said[1] if said else max(",;\t", key=lambda one: _fit(sample, one))  # the first of equal ones
+        delimiter = said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))  # the first of equal ones
         table = csv.reader(itertools.chain(sample, lines), delimiter=delimiter, strict=True)
         try:
-            header = _without_blank_end(next(table, []))
+            if not (header := _without_blank_end(next(table, []))):
+                raise refusal(path, "no-names")
             for number, cells in enumerate(table, 2):
                 if len(filled := _without_blank_end(cells)) > len(header):
                     counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
@@ -130,8 +131,6 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
         except csv.Error as error:
             line = table.line_num + bool(said)
             raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
-    if not header:
-        raise refusal(path, "no-names")
     return header, rows
 
 
