@@ -11,7 +11,7 @@ import sense7
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate
-from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate, widened
+from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate
 
 ROWS = pd.DataFrame({"participant": [f"P{row // 2}" for row in range(20)], "x": np.arange(20) % 7, "y": np.arange(20)})
 BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
@@ -70,12 +70,6 @@ def test_an_interval_of_another_kind_is_said_and_a_note_stays():
     assert number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"] == "constant"
 
 
-def test_more_comparisons_widen_by_bonferroni():
-    assert widened(BOOTSTRAP, 5).confidence == pytest.approx(0.99)
-    assert widened(BOOTSTRAP, 0).confidence == BOOTSTRAP.confidence
-    np.testing.assert_array_equal(widened(BOOTSTRAP, 5).weights(), BOOTSTRAP.weights())
-
-
 @pytest.mark.parametrize("draw", [0, 1, 7])
 def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
     generator = np.random.default_rng(5)
@@ -87,7 +81,6 @@ def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
         (over.mean(frame["a"]), copied["a"].mean()),
         (over.deviation(frame["a"]), copied["a"].std()),
         (over.quantile(frame["a"], 0.25), np.quantile(copied["a"], 0.25)),
-        (over.pearson("a", "b"), stats.pearsonr(copied["a"], copied["b"])[0]),
         (over.spearman("a", "b"), stats.spearmanr(copied["a"], copied["b"])[0]),
         (over.alpha(frame), k / (k - 1) * (1 - copied.var().sum() / whole)),
     ):
