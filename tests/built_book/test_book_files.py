@@ -12,7 +12,9 @@ from helpers.pages import text
 from sense7 import claims
 from sense7.book.extensions.truths import NOT_SIMULATED
 from sense7.book.notebooks import load_notebook, to_ipynb
-from sense7.record import FIELDS, format_value
+from sense7.record import format_value
+
+RECORDED = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
@@ -176,7 +178,7 @@ def test_recorded_values_have_what_other_tools_rely_on(edition):
         assert isinstance(values, list)
         assert values, f"{path.name} holds nothing"
         for value in values:
-            assert tuple(value) == FIELDS + ("listed",) * (value["unit"] == "published values" and "listed" in value)
+            assert tuple(value) == RECORDED + ("listed",) * (value["unit"] == "published values" and "listed" in value)
             keys.append(value["key"])
             assert value["notebook"] == path.stem
             numbers = [value[name] for name in ("estimate", "low", "high")]
