@@ -11,6 +11,8 @@ import pytest
 from typer.main import get_command
 
 from sense7 import cli
+from sense7.book import execute
+from sense7.book.execute import Rerun
 from sense7.book.manifest import write_manifest
 from sense7.workbook import read_sheets
 
@@ -75,13 +77,13 @@ def test_a_wrong_call_ends_with_2_and_no_traceback(arguments):
         (["judge", "rnu"], "sense7: No such command 'rnu'. Did you mean 'run'? Help: sense7 judge --help"),
     ],
 )
-def test_a_wrong_call_is_said_in_one_line_with_what_was_meant(arguments, said):
-    done = run(*arguments)
+def test_a_wrong_call_is_said_in_one_line_with_what_was_meant(arguments, said, call):
+    done = call(*arguments)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{said}\n")
 
 
-def test_every_verb_is_listed_once_under_its_panel():
-    text = run("--help").stdout
+def test_every_verb_is_listed_once_under_its_panel(call):
+    text = call("--help").stdout
     panels = dict(re.findall(r"^╭─ ([\w ]+) ─+╮\n(.*?)^╰", text, re.DOTALL | re.MULTILINE))
     listed = {panel: re.findall(r"^│ (\w[\w-]*) ", lines, re.MULTILINE) for panel, lines in panels.items()}
     assert list(listed) == ["Options", *cli._PANELS]
@@ -91,10 +93,10 @@ def test_every_verb_is_listed_once_under_its_panel():
 
 
 @pytest.mark.parametrize(("short", "long"), [("-h", "--help"), ("-V", "--version")])
-def test_short_options_say_the_same(short, long):
-    assert run(short).stdout == run(long).stdout
+def test_short_options_say_the_same(short, long, call):
+    assert call(short).stdout == call(long).stdout
     if short == "-h":
-        assert run("judge", "run", short).stdout == run("judge", "run", long).stdout
+        assert call("judge", "run", short).stdout == call("judge", "run", long).stdout
 
 
 def test_a_shell_completes_verbs():
@@ -110,27 +112,27 @@ def test_a_shell_completes_verbs():
         (["check", "--json"], 2, "Missing argument"),
     ],
 )
-def test_an_error_is_json_where_the_result_would_be(arguments, code, part):
-    done = run(*arguments)
+def test_an_error_is_json_where_the_result_would_be(arguments, code, part, call):
+    done = call(*arguments)
     said = json.loads(done.stderr)
     assert (done.returncode, done.stdout, said["exit_code"], said.keys()) == (code, "", code, {"error", "exit_code"})
     assert part in said["error"]
 
 
-def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch):
+def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings-2025.xlsx").touch()
-    refused(run("check", "rating-2025.xlsx"), "neither the name", "Did you mean ratings-2025.xlsx?")
-    refused(run("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
+    refused(call("check", "rating-2025.xlsx"), "neither the name", "Did you mean ratings-2025.xlsx?")
+    refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
     (tmp_path / "words.yml").touch()
-    refused(run("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Did you mean words.yml?")
+    refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Did you mean words.yml?")
 
 
 def test_a_notebook_that_is_spelt_otherwise_is_suggested(call):
     refused(call("run", "relaibility"), "Did you mean reliability?")
 
 
-def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch):
+def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     lines = run("run", "00", "--data", "synthetic").stdout.splitlines()
     assert lines[-2:] == [str(tmp_path / f"00-taxonomy.executed.{end}") for end in ("results", "ipynb")]
@@ -138,7 +140,9 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     shown = "\n".join(lines)
     assert recorded
     assert all(value["key"] in shown for value in recorded)
-    assert run("run", "00", "-q").stdout.splitlines() == lines[-2:]
+    done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
+    monkeypatch.setattr(execute, "rerun", lambda *given, **options: done)
+    assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
 
 
 def test_the_data_of_a_run_are_given_once(call):
@@ -146,18 +150,11 @@ def test_the_data_of_a_run_are_given_once(call):
     refused(done, "data: given twice, as official and as syn")
 
 
-def test_older_spellings_still_work(tmp_path, call):
-    for name, option in (("a.xlsx", "--set"), ("b.xlsx", "-p")):
-        given = (option, "participants=8", option, "conversations=16")
-        assert call("simulate", "--out", tmp_path / name, "--no-judge", *given).returncode == 0
-    assert (tmp_path / "a.xlsx").read_bytes() == (tmp_path / "b.xlsx").read_bytes()
-
-
 def test_data_may_be_given_by_the_option_that_other_verbs_have(tmp_path, call):
     assert call("check", "--data", "synthetic").stdout == call("check", "synthetic").stdout
     refused(call("check", "synthetic", "--data", "real"), "data: given twice, as synthetic and as real")
     refused(call("build", "--data", tmp_path / "absent.xlsx", "-q"), "absent.xlsx: neither the name of a data set")
-    refused(run("check"), "Missing argument 'DATA'")
+    refused(call("check"), "Missing argument 'DATA'")
 
 
 def test_an_unknown_data_set_is_refused_with_the_names_that_exist(call):
@@ -211,7 +208,7 @@ def test_a_session_opens_as_many_data_sets_as_it_likes():
 
 
 # All of one size: what it implies is computed once in a process.
-SMALL = ("--set", "participants=8", "--set", "conversations=16")
+SMALL = ("-p", "participants=8", "-p", "conversations=16")
 
 
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
@@ -231,9 +228,7 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
 def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_is_the_same(tmp_path, call):
     out = tmp_path / "a.xlsx"
     assert call("simulate", "--out", out, *SMALL).returncode == 0
-    elsewhere = call(
-        "simulate", "--out", tmp_path / "b.xlsx", *SMALL, "--judge", tmp_path / "c", "--set", "judge_runs=2"
-    )
+    elsewhere = call("simulate", "--out", tmp_path / "b.xlsx", *SMALL, "--judge", tmp_path / "c", "-p", "judge_runs=2")
     assert elsewhere.stdout.split()[2:] == [str(tmp_path / "c" / f"simulated-judge-iter{n}.xlsx") for n in (1, 2)]
     none = call("simulate", "--out", tmp_path / "d.xlsx", *SMALL, "--no-judge")
     assert none.stdout.split() == [str(tmp_path / "d.xlsx"), str(tmp_path / "d_truth.json")]
@@ -248,9 +243,9 @@ def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_i
     ("options", "said"),
     [
         (("--judge", "x", "--no-judge"), "exclude each other"),
-        (("--set", "judge_signal=1", "--no-judge"), "-p judge_signal and --no-judge exclude each other"),
-        (("--set", "judge_signal=9"), "judge_signal is 9; accepted: a number from 0 to 3"),
-        (("--set", "judge_colour=9"), "no parameter judge_colour"),
+        (("-p", "judge_signal=1", "--no-judge"), "-p judge_signal and --no-judge exclude each other"),
+        (("-p", "judge_signal=9"), "judge_signal is 9; accepted: a number from 0 to 3"),
+        (("-p", "judge_colour=9"), "no parameter judge_colour"),
         (("--judge", "results"), "holds the word results"),
     ],
 )
@@ -262,7 +257,7 @@ def test_unfit_options_of_the_simulated_judge_are_refused_and_nothing_is_written
 
 @pytest.mark.parametrize("setting", ["participants=0", "participants=many", "colours=3"])
 def test_simulate_refuses_unfit_parameters_and_writes_nothing(tmp_path, setting, call):
-    refused(call("simulate", "--out", tmp_path / "x.xlsx", "--set", setting), setting.partition("=")[0])
+    refused(call("simulate", "--out", tmp_path / "x.xlsx", "-p", setting), setting.partition("=")[0])
     assert list(tmp_path.iterdir()) == []
 
 

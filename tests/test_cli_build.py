@@ -60,28 +60,28 @@ def write_ledger(root, name, *rows):
     write_manifest(folder)
 
 
-def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path):
+def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path, call):
     first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines()[-1] == str(ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html")
     assert first.stdout.splitlines()[-2].startswith("Ledger: ")
-    again = run("build", "--quiet")
+    again = call("build", "--quiet")
     assert again.returncode == 0
     assert again.stdout == first.stdout
     assert again.stderr == ""
-    assert "nothing changed since this edition was built" in run("build").stderr
+    assert "nothing changed since this edition was built" in call("build").stderr
 
 
-def test_the_ledger_is_printed_with_every_claim():
-    done = run("ledger")
+def test_the_ledger_is_printed_with_every_claim(call):
+    done = call("ledger")
     assert done.returncode == 0, done.stderr
-    rows = json.loads(run("ledger", "synthetic", "--json").stdout)
+    rows = json.loads(call("ledger", "synthetic", "--json").stdout)
     assert len(rows) > 20
     shown = "".join(done.stdout.split())
     for row in rows:
         assert "".join(row["rule"]["mark"].split()) in shown
     assert "Contradiction:" in done.stdout
-    strict = run("ledger", "synthetic", "--strict")
+    strict = call("ledger", "synthetic", "--strict")
     assert strict.returncode == 1, "only the official workbook is compared with the paper"
     assert "synthetic: nothing was compared with the paper" in strict.stderr
 
@@ -125,9 +125,9 @@ def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call
     assert "Claims about other works, compared with the numbers that they released" in done.stdout
 
 
-def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout):
+def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout, call):
     write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
-    done = run("ledger", "yours", root=checkout)
+    done = call("ledger", "yours", root=checkout)
     assert done.returncode == 2
     assert "no edition 'yours' yet (present: mine)" in done.stderr
     assert "Traceback" not in done.stderr

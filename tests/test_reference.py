@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from evidence import reference
 
-from sense7.book.extensions.references import power_of_ten
+from sense7.book.extensions.truths import power_of_ten
 
 ROOT = Path(__file__).resolve().parents[1]
 TEST = re.compile(r"^def (test_\w+)", re.MULTILINE)

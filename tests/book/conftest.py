@@ -1,12 +1,14 @@
 """A checkout so small that a book is built from it in seconds."""
 
+import fcntl
 import os
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from helpers.checkout import Checkout, recording
+from helpers.checkout import SHARED_NAME, Checkout, recording
 
 
 def is_running(pid):
@@ -57,3 +59,43 @@ def new_checkout(tmp_path_factory, run_here):
 @pytest.fixture(scope="session")
 def recording_code():
     return recording
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, run_here):
+    """A small checkout with two built editions, which all processes of the tests share: only to be read."""
+    place = tmp_path_factory.getbasetemp()
+    place = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "built"
+    place.mkdir(exist_ok=True)
+    with (place / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = Checkout(place / "check out", run_here)
+        if not (place / "done").exists():
+            build = made.shared_book()
+            for name in (SHARED_NAME, "two"):
+                done = made.call(*[name if word == SHARED_NAME else word for word in build])
+                assert done.returncode == 0, done.stderr
+                assert done.stdout.splitlines()[-1] == str(made.editions / name / "html" / "index.html")
+            (place / "done").touch()
+    return made
+
+
+@pytest.fixture
+def edition(built):
+    """Folder of the shared edition: only to be read."""
+    return built.editions / SHARED_NAME
+
+
+@pytest.fixture
+def copy(built, edition, tmp_path, monkeypatch):
+    """A copy of that edition elsewhere, as if it had been downloaded, to be tampered with."""
+    monkeypatch.setenv("SENSE7_ROOT", str(built.root))
+    return shutil.copytree(edition, tmp_path / "a copy")
+
+
+@pytest.fixture
+def own(built, tmp_path, run_here, monkeypatch, quick_builds):
+    """A copy of the shared checkout and its editions, to be built from again; SENSE7_ROOT names it."""
+    shutil.copytree(built.root, tmp_path / "check out")
+    monkeypatch.setenv("SENSE7_ROOT", str(tmp_path / "check out"))
+    return Checkout(tmp_path / "check out", run_here)

@@ -4,7 +4,6 @@ import html
 import json
 import os
 import re
-import shutil
 import signal
 import time
 from pathlib import Path
@@ -14,20 +13,21 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
+from helpers.checkout import HOSTILE, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
 from sense7.book import build, plan
 from sense7.book.build import build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
-from sense7.book.ledger import read_ledger
+from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.pages import banner as banner_of
 from sense7.book.plan import BuildError, configuration, resolve_inputs
 from sense7.checkout import Project, find_checkout
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
+from sense7.judge import judges
 from sense7.loading import load
 from sense7.sources import SOURCES, Provenance
 from sense7.workbook import ReadingOptions
 
-HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
 
@@ -110,32 +110,14 @@ def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
         build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
 
 
-SCORES = {"predictions_mine": 4, "elsewhere": 5}
-
-
-def test_an_edition_holds_its_judges_predictions(checkout, recording_code):
-    counting = "import pathlib\n\nfiles = sorted(path.name for path in pathlib.Path(predictions).glob('*'))"
-    code = recording_code("01-a", "seed_of_a", "', '.join(files)", before=f"{counting}\n")
-    checkout.book()
-    parameters = 'data = "synthetic"\npredictions = ""\nresults = "results"'
-    checkout.notebook("01-a", code, parameters=parameters)
-    runs = {
-        folder: f"TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,{score},2\n2,P2,3,2\n" for folder, score in SCORES.items()
-    }
-    for folder, content in runs.items():
-        (checkout.root / folder).mkdir()
-        (checkout.root / folder / "judge-iter1.csv").write_text(content, "utf-8")
-        (checkout.root / folder / "journal.jsonl").write_text("", "utf-8")
-        (checkout.root / folder / "~$judge-iter1.xlsx").write_text("", "utf-8")  # the lock of an open workbook
-
-    def judged(**options):
-        built = build.build_edition(str(checkout.root / "mine.xlsx"), **options)
-        held = {path.name: path.read_text("utf-8") for path in (built.folder / "predictions").glob("*")}
-        return built.executed, held, json.loads((built.folder / "results" / "01-a.json").read_text())[0]["estimate"]
-
-    assert judged() == (["01-a"], {"judge-iter1.csv": runs["predictions_mine"]}, "judge-iter1.csv")
-    given = judged(predictions=checkout.root / "elsewhere")
-    assert given == (["01-a"], {"judge-iter1.csv": runs["elsewhere"]}, "judge-iter1.csv")
+def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(built, edition, monkeypatch):
+    assert [path.read_text("utf-8") for path in (edition / "predictions").iterdir()] == [SHARED_JUDGE]
+    (judges,) = [one for one in json.loads((edition / "results/01-a.json").read_text()) if one["key"] == "judges"]
+    assert judges["estimate"] == "judge-iter1.csv"
+    monkeypatch.setenv("SENSE7_ROOT", str(built.root))
+    inputs = resolve_inputs(str(built.root / "data" / SHARED_FILE), name="other", predictions=edition / "predictions")
+    assert [path.parent for path in inputs.predictions] == [edition / "predictions"]
+    assert "predictions" in inputs.jobs["01-a"].beside
 
 
 DATA = ROOT / "data"
@@ -160,7 +142,7 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     assert (found.predictions, found.named_predictions) == ([copied], "mine_judge")
 
 
-def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path):
+def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path, monkeypatch):
     """Else a user's judge would be recovered or missed by a truth that was never its own."""
     study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
     inputs = resolve_inputs("synthetic")
@@ -177,7 +159,8 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
         (others / f"mine-iter{run}.csv").write_text(text, "utf-8")
     for path in shipped:
         (others / path.name).write_bytes(path.read_bytes())
-    both = sorted(others.iterdir())
+    both, runs = sorted(others.iterdir()), judges.read_runs(study, others)
+    monkeypatch.setattr(judges, "read_runs", lambda study, folder: runs)
     rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
     for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})
@@ -291,7 +274,7 @@ def test_the_facts_of_every_kind_of_data_make_a_banner():
 
 def job(**defaults):
     notebook = SimpleNamespace(defaults=defaults, needs=(), released=(), sources=(), stored=())
-    return SimpleNamespace(notebook=notebook, parameters={})
+    return SimpleNamespace(notebook=notebook, parameters={}, beside={})
 
 
 def test_parameters_are_those_of_every_notebook():
@@ -330,7 +313,7 @@ def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last
         os.utime(cache / name, (10**9 - age, 10**9 - age))
     monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     said = []
-    with build._alone(SimpleNamespace(folder=editions / "x", cache=cache, name="x"), said.append) as waited:
+    with build._alone(editions / "x", cache, said.append) as waited:
         assert (waited, said) == (False, [])
         assert visible(editions) == ["lost", "there"]
         assert hidden(editions) == hidden(cache) == []
@@ -345,7 +328,7 @@ def test_a_disk_without_locks_is_said_and_built_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(build, "lock_file", no_locks)
     said = []
-    with build._alone(SimpleNamespace(folder=tmp_path / "editions" / "x", cache=tmp_path / "c", name="x"), said.append):
+    with build._alone(tmp_path / "editions" / "x", tmp_path / "c", said.append):
         pass
     assert "this disk has no locks (No locks available)" in said[0]
 
@@ -360,60 +343,27 @@ def test_a_place_that_cannot_be_written_is_named(checkout):
 # Whole builds
 
 
-SHOW = (
-    'import sense7 as s7\n\nstudy = s7.load(data)\nrecord = s7.Recorder("01-a", results)\n'
-    'record.value("seed_of_a", seed, n=1, unit="things", method="<b>counted</b>")\n'
-    'record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="topic", method="read")\n'
-    'record.value("none", n=None, unit="u", method="m", reason="<i>why</i>")\n'
-    's7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")'
-)
-FRONT = (
-    "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n` {value}`seed_of_a.unit` "
-    "by {value}`seed_of_a.method`. Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.interval`.\n\n"
-    "{edition}`prompted_condition`, {edition}`file`, {edition}`parameters`, {edition}`name`."
-)
+def pages(edition):
+    return [path for path in sorted((edition / "html").glob("*/*.html")) if path.parent.name != "_static"]
 
 
-@pytest.fixture(scope="module")
-def hostile(new_checkout):
-    """A book of a workbook whose names are markup; a second, cold one from another place to hold beside it."""
-    found = []
-    for number in (0, 1):
-        checkout = new_checkout()
-        checkout.book(front=FRONT, code=SHOW)
-        checkout.workbook(
-            checkout.root / "data" / "it's <b> & “x”.xlsx", f"empathy {HOSTILE}", f"=topic {HOSTILE}", f"@pid {HOSTILE}"
-        )
-        sense7 = checkout.call if number else checkout.sense7
-        done = sense7("build", "data/it's <b> & “x”.xlsx", "--name", "its (b)", "-p", "seed=7")
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == str(checkout.editions / "its (b)" / "html" / "index.html")
-        found.append(checkout)
-    return found
-
-
-def pages(checkout):
-    return sorted((checkout.editions / "its (b)" / "html").glob("*/*.html"))
-
-
-def page(checkout, name):
-    (found,) = [path for path in pages(checkout) if path.name == f"{name}.html" and path.parent.name != "_static"]
+def page(edition, name):
+    (found,) = [path for path in pages(edition) if path.name == f"{name}.html"]
     return soup(found)
 
 
-def test_roles_show_texts_as_they_are(hostile):
-    text = page(hostile[0], "index").find("article").get_text()
+def test_roles_show_texts_as_they_are(edition):
+    text = page(edition, "index").find("article").get_text()
     assert "7 is 7 of 1 things by <b>counted</b>." in text
     assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("not available here") == 2
     assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
-    assert (
-        f"empathy {HOSTILE}, it's <b> & “x”.xlsx, confidence = not used, draws = not used, seed = 7, its (b)." in text
-    )
+    said = f"empathy {HOSTILE}, {SHARED_FILE}, confidence = not used, draws = not used, seed = 7, its (b)."
+    assert said in text
 
 
-def test_the_ledger_shows_texts_as_they_are(hostile):
-    ledger = page(hostile[0], "ledger").find("article")
+def test_the_ledger_shows_texts_as_they_are(built, edition):
+    ledger = page(edition, "ledger").find("article")
     table = ledger.find("table")
     assert table.find_all(["script", "img", "b", "em"]) == []
     for words in (
@@ -426,105 +376,130 @@ def test_the_ledger_shows_texts_as_they_are(hostile):
     assert "\n7\n" in "\n".join(text.strip() for text in ledger.stripped_strings) + "\n"
     (link,) = table.tbody.find_all("a")
     assert link["href"].startswith("../notebooks/01-a.html#cell-")
-    rows, label = read_ledger(hostile[0].root, "its (b)")
+    rows, label = read_ledger(built.root, SHARED_NAME)
     assert label.startswith("workbook ")
     assert [row["verdict"] for row in rows] == ["not comparable"] * 2
 
 
-def test_no_name_of_a_workbook_becomes_markup(hostile):
-    for path in pages(hostile[0]):
+def test_no_name_of_a_workbook_becomes_markup(edition):
+    for path in pages(edition):
         shown = soup(path)
-        for script in shown.find_all("script"):
-            assert "alert" not in script.get_text(), path
+        assert [script for script in shown.find_all("script") if "alert" in script.get_text()] == [], path
         assert shown.find_all(onerror=True) == []
-    cells = [cell.get_text() for cell in page(hostile[0], "01-a").find("table").find_all("td")]
+    cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
 
 
-def test_the_banner_stands_on_every_page_with_the_file_as_text(hostile):
-    folder = hostile[0].editions / "its (b)" / "html"
-    for path in [*pages(hostile[0]), *(folder / name for name in ("index.html", "search.html", "genindex.html"))]:
-        if path.parent.name != "_static":
-            assert "Workbook it's <b> & “x”.xlsx: not the SENSE-7 release." in soup(path).get_text(), path
+def test_the_banner_stands_on_every_page_with_the_file_as_text(edition):
+    for path in [*pages(edition), *(edition / "html" / f"{name}.html" for name in ("index", "search", "genindex"))]:
+        assert f"Workbook {SHARED_FILE}: not the SENSE-7 release." in soup(path).get_text(), path
 
 
-def test_nothing_tells_where_it_was_built(hostile):
-    places = {str(hostile[0].root), html.escape(str(hostile[0].root)), "check%20out", "check out", str(Path.home())}
-    for name, content in hostile[0].bytes("its (b)").items():
+def test_nothing_tells_where_it_was_built(built, tmp_path):
+    root = str(built.root)
+    places = {root, html.escape(root), "check%20out", "check out", str(Path.home())}
+    write_site(built.editions, [SHARED_NAME], tmp_path / "site")
+    site = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
+    for name, content in (built.bytes(SHARED_NAME) | site).items():
         assert not [place for place in places if place.encode() in content], name
 
 
-def test_two_cold_builds_are_equal_to_the_byte(hostile):
-    first, second = (checkout.bytes("its (b)") for checkout in hostile)
-    assert first.keys() == second.keys()
-    assert [name for name in first if first[name] != second[name]] == []
+def read_when(checkout):
+    """When Sphinx last read each page."""
+    folder = checkout.root / "_build" / "pages" / SHARED_NAME / "pages" / "_build" / ".doctrees"
+    return {
+        str(path.relative_to(folder).with_suffix("")): path.stat().st_mtime_ns for path in folder.rglob("*.doctree")
+    }
 
 
-def test_an_edition_is_made_anew_only_where_something_changed(checkout, monkeypatch):
+def test_the_life_of_a_book(checkout, built, monkeypatch):
     """One after the other on one book, since every kernel and every rendering takes its seconds."""
-    checkout.book()
-    # As `make book DATA=../mine.xlsx` gives it: relative, with a space in what is above.
-    checkout.workbook(checkout.root.parent / "mine.xlsx")
-    monkeypatch.chdir(checkout.root)
-    said = []
-    built = build_edition("../mine.xlsx", say=said.append)
-    assert (built.executed, built.changed) == (["01-a"], True)
-    assert (built.folder / "html" / "index.html").exists()
-    assert said == ["01-a: executed (1 of 1)", "pages: Jupyter Book"]
-    assert hidden(checkout.editions) == []
-    assert visible(checkout.editions / "mine") == [
-        "data",
-        "edition.json",
-        "html",
-        "ledger.json",
-        "manifest.json",
-        "notebooks",
-        "results",
+    build_it = checkout.shared_book()
+    done = checkout.sense7(*build_it)  # cold, as installed, in another place
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stderr.splitlines()]
+    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
+        "01-a: executed (1 of 2",
+        "02-b: executed (2 of 2)",
     ]
-    good = checkout.bytes("mine")
+    assert lines[-1] == "pages: Jupyter Book"
+    first, good = built.bytes(SHARED_NAME), checkout.bytes(SHARED_NAME)
+    assert first.keys() == good.keys()
+    assert [name for name in first if first[name] != good[name]] == [], "two cold builds are equal to the byte"
+    assert hidden(checkout.editions) == []
 
+    # Nothing changed, wherever the command is given, and though the list of editions was lost.
     monkeypatch.chdir(checkout.root / "book")
-    again = build_edition("../../mine.xlsx")
-    assert (again.executed, again.changed) == ([], False)
-    assert checkout.bytes("mine") == good
+    (checkout.editions / "editions.js").unlink()
+    given = {"name": SHARED_NAME, "parameters": {"seed": 7}}
+    same = build_edition(f"../data/{SHARED_FILE}", **given)
+    assert (same.executed, same.changed, checkout.bytes(SHARED_NAME)) == ([], False, good)
+    assert (checkout.editions / "editions.js").exists()
 
-    # A prose page: the pages are made again, the notebook is not executed.
-    front = checkout.page("index", "# Front\n\nOther words.\n")
+    def build_again():
+        before = read_when(checkout)
+        finished = build_edition(f"../data/{SHARED_FILE}", **given)
+        after = read_when(checkout)
+        assert finished.changed
+        assert before.keys() == after.keys()
+        return finished.executed, {name for name in after if after[name] != before[name]}
+
+    # Other prose: no notebook is executed, and only pages that show something of it are read again.
+    text = (checkout.root / "notebooks" / "02-b.md").read_text("utf-8")
+    (checkout.root / "notebooks" / "02-b.md").write_text(text.replace("Text.", "Text of a message."), "utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(build, "exchange", lambda *_: False)  # on a system without it: by two renames
-        built = build_edition("../../mine.xlsx")
-    assert (built.executed, built.changed) == ([], True)
+        assert build_again() == ([], {"notebooks/02-b"})
     assert hidden(checkout.editions) == []
-    good = checkout.bytes("mine")
+    assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
+
+    # A mere commit: no page is read again, and all name it.
+    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
+        assert build_again() == ([], set())
+    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
+
+    # Another value: the pages that show it; the prose as it was: the pages are those of a first build.
+    code = (checkout.root / "notebooks" / "01-a.md").read_text("utf-8")
+    other = code.replace('"seed_of_a", seed,', '"seed_of_a", seed - 5,')
+    (checkout.root / "notebooks" / "01-a.md").write_text(other, "utf-8")
+    executed, read = build_again()
+    assert (sorted(executed), read) == (
+        ["01-a", "02-b"],
+        {"notebooks/01-a", "book/figure", "book/index", "book/ledger"},
+    )
+    assert "2 is 2 of 1 things" in page(checkout.editions / SHARED_NAME, "index").get_text()
+    (checkout.root / "notebooks" / "01-a.md").write_text(code, "utf-8")
+    (checkout.root / "notebooks" / "02-b.md").write_text(text, "utf-8")
+    assert build_again()[0] == []
+    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good.get(name)] == []
 
     # Warnings are errors, of every kind, and all are said with page and line; the last good book stays.
-    front.write_text("# Front\n\n{value}`no_such` and [gone](nowhere.md)\n", "utf-8")
+    twice = "(twice)=\n## 1\n\n(twice)=\n## 2\n"
+    front = checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
     checkout.page(
         "ledger", "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n"
     )
-    done = checkout.sense7("build", "../mine.xlsx")
+    done = checkout.call(*build_it)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for place, words in (
         ("book/index.md:3", "nothing is recorded as 'no_such'"),
         ("book/index.md:3", "nowhere.md"),
+        ("book/index.md", "uplicate"),
         ("book/ledger.md:6", "nosuch"),
         ("book/ledger.md:9", "no_fact"),
         ("book/ledger.md:", "nothing is recorded as 'words'"),
     ):
         assert [line for line in done.stderr.splitlines() if place in line and words in line], (place, done.stderr)
     assert str(checkout.root) not in done.stderr
-    assert checkout.bytes("mine") == good
-    assert hidden(checkout.editions) == []
-
-    # A warning that only the whole book can give, a page outside the table of contents apart.
-    front.write_text("# Front\n\n(twice)=\n## One\n\n(twice)=\n## Two\n", "utf-8")
-    with pytest.raises(BuildError, match=r"index\.md.*(?i:duplicate)"):
-        build_edition("../../mine.xlsx")
-    checkout.toc("book/ledger", "book/missing")
+    front.write_text("# Front\n", "utf-8")
+    checkout.toc("book/missing")
     with pytest.raises(BuildError, match="missing"):
-        build_edition("../../mine.xlsx")
-    assert checkout.bytes("mine") == good
+        build_edition(f"../data/{SHARED_FILE}", **given)
+    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good[name]] == []
+    assert hidden(checkout.editions) == []
 
 
 # Two sources, one name
@@ -582,40 +557,26 @@ def test_an_edition_whose_source_was_not_noted_can_be_replaced(editions, text):
     claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
 
 
-def test_two_workbooks_of_one_stem_do_not_share_an_edition(checkout, tmp_path):
+def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
     """The second took the place of the first without a word."""
-    checkout.book()
-    for folder, topic in (("a", "work"), ("b", "home")):
-        (checkout.root / folder).mkdir()
-        checkout.workbook(checkout.root / folder / "mine.xlsx", topic=topic)
-    first = build_edition(str(checkout.root / "a" / "mine.xlsx"))
-    good = checkout.bytes("mine")
-
-    done = checkout.sense7("build", "b/mine.xlsx", "--quiet")
+    good = own.bytes(SHARED_NAME)
+    (own.root / "other").mkdir()
+    own.workbook(own.root / "other" / SHARED_FILE, topic="home")
+    done = own.call("build", f"other/{SHARED_FILE}", "--name", SHARED_NAME, "--quiet")
     assert done.returncode == 2
-    assert f"made from {checkout.root / 'a' / 'mine.xlsx'}" in done.stderr
-    assert "--name OTHER" in done.stderr
+    for words in ("made from ", f"/data/{SHARED_FILE}", "--name OTHER", "an edition of this name exists"):
+        assert words in done.stderr
     assert "Traceback" not in done.stderr
-    with pytest.raises(UserError, match="an edition of this name exists"):
-        build_edition(str(checkout.root / "b" / "mine.xlsx"), name="mine")
-    assert checkout.bytes("mine") == good
-
-    checkout.workbook(checkout.root / "a" / "mine.xlsx", topic="travel")
-    again = build_edition(os.path.relpath(checkout.root / "a" / "mine.xlsx"))
-    assert (again.changed, again.folder) == (True, first.folder)
-
-    write_site(checkout.editions, ["mine"], tmp_path / "site")
-    published = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    whole = published | checkout.bytes("mine")
-    assert [path for path, content in whole.items() if str(checkout.root).encode() in content] == []
+    assert own.bytes(SHARED_NAME) == good
 
 
-def test_a_key_recorded_by_two_notebooks_is_an_error(checkout, recording_code):
-    checkout.book()
-    checkout.notebook("02-b", recording_code("02-b", "seed_of_a"))
+def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path):
+    (tmp_path / "results").mkdir()
+    for name in ("01-a", "02-b"):
+        value = {"key": "seed_of_a", "estimate": 1, "notebook": name}
+        (tmp_path / "results" / f"{name}.json").write_text(json.dumps([value]), "utf-8")
     with pytest.raises(BuildError, match="'seed_of_a' is recorded by 01-a and 02-b"):
-        build_edition(str(checkout.root / "mine.xlsx"))
-    assert visible(checkout.editions) == []
+        write_ledger(tmp_path, tmp_path, [], None, None, {})
 
 
 def test_two_builds_at_once_wait_for_each_other_and_both_end_well(checkout):
@@ -631,66 +592,51 @@ def test_two_builds_at_once_wait_for_each_other_and_both_end_well(checkout):
     assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
 
 
-@pytest.fixture(scope="module")
-def good_book(new_checkout):
-    """A checkout with a book; to be copied."""
-    checkout = new_checkout().book()
-    assert checkout.call("build", "mine.xlsx").returncode == 0
-    return checkout.root
-
-
 @pytest.fixture
-def interrupted(checkout, good_book, recording_code):
-    """A good book, and a notebook that would take a quarter of an hour to run in the next."""
-    shutil.rmtree(checkout.root)
-    shutil.copytree(good_book, checkout.root)
-    good = checkout.bytes("mine")
+def interrupted(own):
+    """A good book, and two notebooks that would take a quarter of an hour to run in the next."""
     for name in ("01-a", "02-b"):  # of two, kernels are forked
-        checkout.notebook(name, recording_code(name, f"seed_of_{name[-1]}", before=SLOW.format(900)))
-    return checkout, good
+        code = recording(name, f"seed_of_{name[-1]}", before=SLOW.format(900))
+        own.notebook(name, code, parameters=SHARED_PARAMETERS)
+    process = own.start("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME)
+    return own, own.bytes(SHARED_NAME), process, int(wait_for(own.root / "_build" / "pid", process))
 
 
-def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, recording_code, ends):
-    checkout, good = interrupted
-    process = checkout.start("build", "mine.xlsx")
-    kernel = int(wait_for(checkout.root / "_build" / "pid", process))
+def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, ends):
+    own, good, process, kernel = interrupted
     process.kill()
     process.communicate()
     assert ends(kernel), "the kernel survived its build"
-    assert checkout.bytes("mine") == good
-    assert visible(checkout.editions) == ["editions.js", "mine"]
-    assert len(hidden(checkout.editions)) == 1
-
-    (checkout.root / "notebooks" / "02-b.md").unlink()
-    for path in (checkout.root / "notebooks").glob("*.ipynb"):
-        path.unlink()
-    checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
-    assert build_edition(str(checkout.root / "mine.xlsx")).executed == []
-    assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
+    assert own.bytes(SHARED_NAME) == good
+    assert visible(own.editions) == ["editions.js", SHARED_NAME, "two"]
+    assert len(hidden(own.editions)) == 1
+    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print):
+        assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
 
 
 @pytest.mark.parametrize("group", [pytest.param(False, marks=pytest.mark.long), True], ids=["kill -INT", "Ctrl-C"])
 def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
-    checkout, good = interrupted
-    process = checkout.start("build", "mine.xlsx")
-    kernel = int(wait_for(checkout.root / "_build" / "pid", process))
+    own, good, process, kernel = interrupted
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert "Kernel died" not in errors
     assert ends(kernel), "the kernel survived its build"
-    assert checkout.bytes("mine") == good
-    assert hidden(checkout.editions) == hidden(checkout.root / "_build" / "cache") == []
+    assert own.bytes(SHARED_NAME) == good
+    assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
 
 
-def test_a_failing_notebook_is_named_on_the_command_line(checkout):
+def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(checkout):
     checkout.book(code="seed / 0")
-    done = checkout.sense7("build", "mine.xlsx", "--quiet")
-    assert done.returncode == 1
-    assert re.search(r"sense7: .*01-a\.md: .*cell 3.*'seed / 0'.*ZeroDivisionError", done.stderr)
+    checkout.notebook("02-b", recording("02-b", "b"))
+    done = checkout.call("build", "mine.xlsx")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.search(r"\n  01-a failed \(\d of 2\): .*ZeroDivisionError", "\n" + done.stderr.replace("\r", ""))
+    assert re.search(r"sense7: .*01-a\.md: .*cell 3.*'seed / 0'.*ZeroDivisionError: division by zero", done.stderr)
     failed = checkout.root / "_build" / "failed" / "01-a.ipynb"
     assert str(failed) in done.stderr
     assert "papermill-error-cell-tag" in failed.read_text("utf-8")
     assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+    assert [path.name[:4] for path in (checkout.root / "_build" / "cache").iterdir()] == ["02-b"]
+    assert visible(checkout.editions) == []

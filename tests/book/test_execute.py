@@ -16,9 +16,8 @@ import pytest
 
 from sense7.book import execute, kernels
 from sense7.book import plan as plan_module
-from sense7.book.manifest import environment_of
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import BuildError, modules_of, plan, plan_jobs
+from sense7.book.plan import BuildError, modules_of, plan
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,21 +30,17 @@ class Runner:
     def __init__(self, checkout):
         self.checkout, self.count = checkout, 0
 
-    def plan(self, workbook="0" * 64, beside=None, **given):
-        return plan(
-            find_notebooks(self.checkout.root),
-            GIVEN | given,
-            workbook,
-            environment_of(self.checkout.root),
-            beside,
-        )
+    def plan(self, workbook="0" * 64, judged=(), **given):
+        return plan(self.checkout.root, GIVEN | given, workbook, judged)
 
     def run(self, workers=2, **options):
         self.count += 1
         self.edition = self.checkout.root / f"edition {self.count}"
         self.said = []
         cache = self.checkout.root / "cache"
-        return execute.run(self.plan(**options), self.edition, cache, workers=workers, say=self.said.append)
+        return execute.run(
+            self.plan(**options), self.edition, cache, workers=workers, say=lambda line, *_: self.said.append(line)
+        )
 
     def results(self, name):
         return json.loads((self.edition / "results" / f"{name}.json").read_text("utf-8"))
@@ -90,24 +85,30 @@ def test_a_parameter_changes_the_notebooks_that_know_it(chain):
     assert sorted(changed(before, chain.plan(seed=2))) == ["01-a", "02-b", "03-c", "04-d"]
 
 
-def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(chain):
+def test_predictions_and_fetched_data_change_the_notebooks_that_look_at_them(chain, monkeypatch):
     chain.checkout.notebook("05-e", "1", parameters='predictions = ""')
     chain.checkout.notebook("06-f", "1", sources=["elsewhere"])
-    before = chain.plan(beside={"predictions": "1", "elsewhere": "1"})
-    assert changed(before, chain.plan(beside={"predictions": "2", "elsewhere": "1"})) == ["05-e"]
-    assert changed(before, chain.plan(beside={"predictions": "1", "elsewhere": "2"})) == ["06-f"]
+    judged = [chain.checkout.root / "judge.csv"]
+    judged[0].write_text("1", "utf-8")
+    monkeypatch.setattr(plan_module.sources, "fetched_digest", lambda name: "1")
+    before = chain.plan(judged=judged)
+    judged[0].write_text("2", "utf-8")
+    assert changed(before, chain.plan(judged=judged)) == ["05-e"]
+    before = chain.plan(judged=judged)
+    monkeypatch.setattr(plan_module.sources, "fetched_digest", lambda name: "2")
+    assert changed(before, chain.plan(judged=judged)) == ["06-f"]
 
 
 def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
     root = chain.checkout.root
     chain.checkout.notebook("05-e", "1", stored=["data/coverage.json"])
-    plans = [plan_jobs(root, {}, "", [])]
+    plans = [plan(root, {})]
     for content in ("1", "2"):
         (root / "data" / "coverage.json").write_text(content, "utf-8")
-        plans.append(plan_jobs(root, {}, "", []))
+        plans.append(plan(root, {}))
         assert changed(*plans[-2:]) == ["05-e"]
     (root / "data" / "implied.json").write_text("1", "utf-8")
-    assert changed(plans[-1], plan_jobs(root, {}, "", [])) == []
+    assert changed(plans[-1], plan(root, {})) == []
 
 
 @pytest.mark.parametrize("what", ["workbook", "installed"])
@@ -140,7 +141,7 @@ def library(tmp_path, monkeypatch):
         path = package / (name if "." in name else f"{name}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        plan_module._file.cache_clear()
+        plan_module.file_of.cache_clear()
 
     for name, text in LIBRARY.items():
         write(name, text)
@@ -150,7 +151,7 @@ def library(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(plan_module.importlib, "import_module", lambda name: SimpleNamespace(**shown.get(name, {})))
     yield write
-    plan_module._file.cache_clear()
+    plan_module.file_of.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -262,33 +263,13 @@ def test_an_executed_notebook_tells_nothing_of_time_and_place(runner, recording_
     assert not re.search(r"20\d\d-\d\d-\d\d", text)
 
 
-def test_a_failure_names_notebook_cell_and_exception_and_keeps_the_others(runner, recording_code):
-    checkout = runner.checkout
-    checkout.notebook("01-a", recording_code("01-a", "a"))
-    checkout.notebook("02-b", "seed = seed + 1", "half = seed / 0\nprint(half)")
-    checkout.notebook("03-c", recording_code("03-c", "c"), needs=["02-b"])
-    with pytest.raises(BuildError) as caught:
-        runner.run()
-    message = str(caught.value)
-    for part in ("02-b.md", "cell 4", "'half = seed / 0'", "ZeroDivisionError: division by zero"):
-        assert part in message
-    assert sorted(line.partition(" ")[0] for line in runner.said) == ["01-a:", "02-b"]
-    assert [line for line in runner.said if line.startswith("02-b failed (") and "ZeroDivisionError" in line]
-    cache = checkout.root / "cache"
-    assert [path.name[:4] for path in cache.iterdir()] == ["01-a"], "something unfinished was left"
-
-    checkout.notebook("02-b", recording_code("02-b", "b"))
-    assert runner.run() == ["02-b", "03-c"]
-
-
 @pytest.mark.parametrize(
     ("code", "what"),
     [
-        ("seed", "records no value under its own name"),
         ("from sense7.record import Recorder\n\nrecord = Recorder('01-a', results)", "records no value"),
         ("import os\n\nos._exit(3)", "could not be executed"),
     ],
-    ids=["no recorder", "nothing recorded", "kernel dies"],
+    ids=["nothing recorded", "kernel dies"],
 )
 def test_other_ways_to_fail_name_the_notebook(runner, code, what):
     runner.checkout.notebook("01-a", code)
@@ -322,28 +303,21 @@ def test_an_interrupt_kills_what_runs_at_once(runner, ends):
     assert list((runner.checkout.root / "cache").iterdir()) == []
 
 
-def broken(arguments, folder, environment):
-    raise RuntimeError("no kernel here")
+def broken(*given):
+    raise OSError("no kernel here")
 
 
-def test_where_a_launch_raises_in_the_forked_process_kernels_start_fresh(runner, recording_code, monkeypatch):
-    for name in ("01-a", "02-b"):
-        runner.checkout.notebook(name, recording_code(name, name[-1]))
-    monkeypatch.setattr(kernels, "_be_kernel", broken)
-    assert sorted(runner.run()) == ["01-a", "02-b"]
-    assert len([line for line in runner.said if "kernels start fresh, which takes longer" in line]) == 1
-
-
-def test_where_nothing_can_be_forked_kernels_start_fresh(runner, recording_code, monkeypatch):
-    for name in ("01-a", "02-b"):
-        runner.checkout.notebook(name, recording_code(name, name[-1]))
-
-    def refuse(*given):
-        raise OSError("no process to be had")
-
-    monkeypatch.setattr(kernels, "start_fork_server", refuse)
-    assert sorted(runner.run()) == ["01-a", "02-b"]
-    assert "kernels start fresh, which takes longer: no process to be had" in runner.said
+@pytest.mark.parametrize(
+    ("name", "what"), [("_be_kernel", "which takes longer"), ("start_fork_server", "no kernel here")]
+)
+def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, recording_code, monkeypatch, name, what):
+    """The launch raises in the forked process, or there is no fork server."""
+    runner.checkout.notebook("01-a", recording_code("01-a", "a"))
+    monkeypatch.setattr(kernels, name, broken)
+    assert runner.run() == ["01-a"]
+    assert (
+        len([line for line in runner.said if "kernels start fresh, which takes longer" in line and what in line]) == 1
+    )
 
 
 def test_forked_kernels_share_no_random_state(runner, recording_code):

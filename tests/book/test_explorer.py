@@ -1,23 +1,18 @@
 """The explorer's files hold what the workbook holds, exactly, and no text in them is anything but text."""
 
-import html
 import json
 import re
-from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
 import pytest
-from bs4 import BeautifulSoup
-from docutils import nodes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7 import load, tables
+from sense7 import load
 from sense7.book import explorer
 from sense7.book.build import add_conversations
 from sense7.book.explorer import explorer_files, script_json
-from sense7.book.extensions.explorer import COLUMN, ExplorerDirective, conversation_address, link_conversations
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
@@ -296,59 +291,3 @@ def test_files_lie_beside_the_pages(study_of, tmp_path):
     paths = add_conversations(files, tmp_path / "html")
     assert {path.name: path.read_text("utf-8") for path in paths} == files
     assert {path.parent for path in paths} == {tmp_path / "html" / "explorer"}
-
-
-# --- links to it
-
-
-@given(st.text(min_size=1))
-def test_an_address_gives_the_name_back(name):
-    page, _, fragment = conversation_address(name, "notebooks/00-taxonomy").partition("#")
-    assert page == "../book/explorer.html"
-    assert re.fullmatch(r"conversation=[\w.~%-]+", fragment, re.ASCII)
-    assert unquote(fragment.removeprefix("conversation=")) == name
-
-
-@pytest.mark.parametrize("name", ["T0001", "a b&c", '"><script>alert(1)</script>', "12"])
-def test_cells_of_the_column_become_links_and_other_cells_stay(name):
-    frame = pd.DataFrame({"text": ["said <b>"], COLUMN: [name], "n": ["3"]}, index=["first"])
-    plain = tables.plain(frame, "A table")._repr_html_()
-    linked = BeautifulSoup(link_conversations(plain, "notebooks/14-words"), "html.parser")
-    (link,) = linked.find_all("a")
-    assert link.get_text() == name
-    assert link["href"] == conversation_address(name, "notebooks/14-words")
-    link.unwrap()
-    assert linked.find("script") is None
-    assert linked.get_text() == BeautifulSoup(plain, "html.parser").get_text()
-
-
-def test_tables_without_the_column_are_left_to_the_byte():
-    frame = pd.DataFrame({"conversation": ["T1"], "n": [COLUMN]}, index=["a"])
-    shown = f"<p>{html.escape(COLUMN)}</p>" + tables.plain(frame, COLUMN)._repr_html_()
-    assert link_conversations(shown, "notebooks/14-words") == shown
-
-
-def test_an_empty_cell_leads_nowhere():
-    frame = pd.DataFrame({COLUMN: ["T1", "", None], "n": ["1", "2", "3"]}, index=["a", "b", "c"])
-    linked = link_conversations(tables.plain(frame, "A table")._repr_html_(), "book/ledger")
-    assert re.findall(r'href="([^"]*)"', linked) == ["explorer.html#conversation=T1"]
-
-
-# --- in a book
-
-
-def test_the_directive_only_stands_for_what_the_page_needs():
-    """The whole page is tested on the built book, see tests/built_book."""
-
-    class Environment:
-        docname = "book/explorer"
-
-    directive = ExplorerDirective.__new__(ExplorerDirective)
-    directive.state = type("State", (), {"document": type("D", (), {"settings": type("S", (), {"env": Environment})})})
-    (container,) = directive.run()
-    (raw,) = container.findall(nodes.raw)
-    page = BeautifulSoup(raw.astext(), "html.parser")
-    assert page.find(id="sense7-explorer")["data-folder"] == "../explorer/"
-    assert page.noscript.get_text(strip=True).startswith("This page needs JavaScript")
-    assert [script["src"] for script in page.find_all("script")] == ["../explorer/conversations.js"]
-    assert [script.get_text() for script in page.find_all("script")] == [""]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
 from sense7.book.editions import write_site
@@ -168,29 +169,27 @@ def test_other_data_options_addresses_and_versions_are_noticed(project, monkeypa
     assert len(known) == 7
 
 
-def test_the_same_again_imports_nothing_slow_and_a_damaged_edition_is_repaired(checkout):
-    checkout.book()
+def test_the_same_again_imports_nothing_slow(built):
     code = (
         "import sys, atexit\nfrom sense7.cli import main\n"
         f"atexit.register(lambda: print(sorted({HEAVY} & set(sys.modules)), file=sys.stderr))\nmain()"
     )
-
-    def build():
-        command = [sys.executable, "-c", code, "build", "mine.xlsx"]
-        return subprocess.run(
-            command, cwd=checkout.root, env=checkout.environment(), capture_output=True, text=True, check=False
-        )
-
-    first, edition = build(), checkout.editions / "mine"
-    assert first.returncode == 0, first.stderr
-    again, manifest = build(), (edition / "manifest.json").read_bytes()
-    assert (again.returncode, again.stdout) == (0, first.stdout)
+    command = [sys.executable, "-c", code, *SHARED_BUILD]
+    options = {"cwd": built.root, "env": built.environment(), "capture_output": True, "text": True}
+    again = subprocess.run(command, check=False, **options)
+    front = built.editions / SHARED_NAME / "html" / "index.html"
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (0, str(front))
     assert "nothing changed since this edition was built" in again.stderr
     assert again.stderr.splitlines()[-1] == "[]"
+
+
+def test_a_damaged_edition_is_said_and_repaired(own):
+    edition = own.editions / SHARED_NAME
     (edition / "html" / "notebooks" / "01-a.html").unlink()
     (edition / RESULTS).write_text("[]", "utf-8")
-    again = build()
-    assert again.returncode == 0, again.stderr
-    assert f"mine: damaged (html/notebooks/01-a.html is missing, {RESULTS} changed), and made again" in again.stderr
+    done = own.call(*SHARED_BUILD)
+    assert done.returncode == 0, done.stderr
+    assert f"damaged (html/notebooks/01-a.html is missing, {RESULTS} changed), and made again" in done.stderr
+    assert "01-a: unchanged" in done.stderr
     assert damage(edition) == []
-    assert (edition / "manifest.json").read_bytes() == manifest
+    assert (edition / "html" / "notebooks" / "01-a.html").exists()

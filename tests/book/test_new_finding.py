@@ -9,7 +9,7 @@ import pytest
 
 import sense7.findings
 from sense7.book.notebooks import find_notebooks
-from sense7.cli.new import EXAMPLE, new
+from sense7.cli.book import EXAMPLE, new
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,21 +2,22 @@
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from sense7 import cli
-from sense7.book.build import _write_downloads, build_edition
+from helpers.checkout import SHARED_NAME, recording
+from sense7.book import execute
+from sense7.book.build import _read
 from sense7.book.execute import rerun, select_notebook
 from sense7.book.notebooks import find_notebooks
-from sense7.book.plan import BuildError
+from sense7.book.plan import resolve_inputs
 from sense7.errors import UserError
+from sense7.sources import copy_for_edition
 from sense7.workbook import read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,11 +27,11 @@ READING = 'import json\nfrom pathlib import Path\n\nbefore = json.loads(Path(res
 
 
 @pytest.fixture
-def book(checkout, recording_code):
+def book(checkout):
     """Two notebooks, the second of which reads what the first recorded."""
     checkout.workbook(checkout.root / "data" / "synthetic.xlsx")
-    checkout.notebook("01-a", recording_code("01-a", "seed_of_a", before=LOADING))
-    checkout.notebook("02-b", recording_code("02-b", "b", "len(before)", before=READING), needs=["01-a"])
+    checkout.notebook("01-a", recording("01-a", "seed_of_a", before=LOADING))
+    checkout.notebook("02-b", recording("02-b", "b", "len(before)", before=READING), needs=["01-a"])
     return checkout
 
 
@@ -44,31 +45,22 @@ def sources_of(path):
     return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
-def test_a_copy_is_executed_with_what_was_given_and_its_values_lie_beside_it(book, tmp_path, monkeypatch):
+def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_values_lie_beside_it(
+    book, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    done = rerun(book.root, "1", {"seed": 7, "data": "check out/mine.xlsx"})
-    assert done.notebook == tmp_path / "01-a.executed.ipynb"
-    assert done.results == tmp_path / "01-a.executed.results"
-    assert values(done.results, "01-a")["seed_of_a"] == 7
+    done = rerun(book.root, "2", {"seed": 7, "data": "check out/mine.xlsx"})
+    assert (done.notebook, done.results) == (tmp_path / "02-b.executed.ipynb", tmp_path / "02-b.executed.results")
+    assert (values(done.results, "01-a"), values(done.results, "02-b")) == ({"seed_of_a": 7}, {"b": 1})
     defaults, injected, _ = sources_of(done.notebook)
     assert "seed = 1" in defaults
     assert "seed = 7" in injected
     assert repr(str(book.root / "mine.xlsx")).strip("'") in injected
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-
-
-def test_the_copy_can_be_executed_again_where_it_lies(book, tmp_path):
-    done = rerun(book.root, "01-a", {"seed": 7}, out=tmp_path / "new" / "mine.ipynb")
-    (done.results / "01-a.json").unlink()
-    command = [sys.executable, "-m", "jupyter", "execute", "mine.ipynb"]
-    subprocess.run(command, cwd=tmp_path / "new", check=True, capture_output=True, timeout=300)
-    assert values(done.results, "01-a")["seed_of_a"] == 7
-
-
-def test_what_a_notebook_needs_is_computed_with_the_same_parameters(book, tmp_path):
-    done = rerun(book.root, "02", {"seed": 9}, out=tmp_path / "b.ipynb")
-    assert values(done.results, "01-a")["seed_of_a"] == 9
-    assert sorted(path.name for path in tmp_path.glob("b*")) == ["b.ipynb", "b.results"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "02-b.executed.ipynb",
+        "02-b.executed.results",
+        "check out",
+    ]
 
 
 REFUSED = {
@@ -89,18 +81,21 @@ def test_what_will_not_do_is_refused_before_anything_runs(notebook, given, messa
 
 def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path):
     out = tmp_path / "a.ipynb"
-    before = rerun(book.root, "01-a", {"seed": 3}, out=out)
-    kept = out.read_bytes(), values(before.results, "01-a")
+    out.write_text("good", "utf-8")
+    (tmp_path / "a.results").mkdir()
+    (tmp_path / "a.results" / "01-a.json").write_text("good", "utf-8")
     book.notebook("01-a", "missing + 1")
-    with pytest.raises(BuildError, match=r"01-a\.md: code cell \d, which begins with 'missing \+ 1', raised NameError"):
-        rerun(book.root, "01-a", out=out)
-    assert (out.read_bytes(), values(before.results, "01-a")) == kept
+    done = book.call("run", "01", "--out", out)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "01-a.md: code cell 3, which begins with 'missing + 1', raised NameError" in done.stderr
+    assert out.read_text("utf-8") == (tmp_path / "a.results" / "01-a.json").read_text("utf-8") == "good"
     assert sorted(path.name for path in tmp_path.glob("a.*")) == ["a.failed.ipynb", "a.ipynb", "a.results"]
 
 
-def test_a_folder_of_something_else_is_not_replaced(book, tmp_path):
+def test_a_folder_of_something_else_is_not_replaced(book, tmp_path, monkeypatch):
     (tmp_path / "a.results").mkdir()
     (tmp_path / "a.results" / "thesis.docx").write_text("years of work")
+    monkeypatch.setattr(execute.Kernels, "executed_copy", lambda *given: "")
     with pytest.raises(UserError, match=r"holds thesis\.docx"):
         rerun(book.root, "01-a", out=tmp_path / "a.ipynb")
     assert (tmp_path / "a.results" / "thesis.docx").read_text() == "years of work"
@@ -125,68 +120,30 @@ def test_a_derived_notebook_is_not_taken_for_its_text():
         select_notebook(str(RELIABILITY.with_suffix(".ipynb")), find_notebooks(ROOT))
 
 
-# Downloads
+# Downloads, and books of tables
 
 
-def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(book, tmp_path):
-    pages = book.root / "html"
-    place = pages / "_sources" / "notebooks" / "01-a.ipynb"
-    place.parent.mkdir(parents=True)
-    place.write_text("the page's own source", encoding="utf-8")
-    facts = {"name": "mine", "file": "mine.xlsx", "kind": "own", "predictions": ""}
-    _write_downloads(book.root, facts, pages, "git+https://example.org/a@b")
-    assert [path.name for path in place.parent.iterdir()] == ["01-a.ipynb"], "what has no page is no download"
-    saved = tmp_path / "saved"
-    saved.mkdir()
-    place.rename(saved / "01-a.ipynb")
-    book.workbook(saved / "mine.xlsx")
+def test_a_download_has_no_path_of_the_build_and_runs_where_it_was_saved(built, edition, tmp_path):
+    shutil.copy(edition / "html" / "_sources" / "notebooks" / "01-a.ipynb", tmp_path)
+    shutil.copytree(edition / "data", tmp_path, dirs_exist_ok=True)
+    shutil.copytree(edition / "predictions", tmp_path / f"predictions_{SHARED_NAME}")
+    assert str(built.root) not in (tmp_path / "01-a.ipynb").read_text("utf-8")
     command = [sys.executable, "-m", "jupyter", "execute", "01-a.ipynb"]
-    subprocess.run(command, cwd=saved, check=True, capture_output=True, timeout=300)
-    assert values(saved / "01-a.results", "01-a")["seed_of_a"] == 1
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    assert values(tmp_path / "01-a.results", "01-a")["seed_of_a"] == 1
 
 
-# The command line
-
-
-@pytest.fixture
-def sense7():
-    """The two verbs as they are mounted."""
-    app = typer.Typer()
-    app.command("run")(cli.book.run)
-    app.command("template")(cli.data.template)
-    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def test_run_prints_where_the_copy_lies(book, tmp_path, sense7):
-    done = sense7("run", "01", "-p", "seed=5", "--out", tmp_path / "a.ipynb")
-    assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[-1] == str(tmp_path / "a.ipynb")
-    assert values(tmp_path / "a.results", "01-a")["seed_of_a"] == 5
-
-
-def test_run_ends_with_1_where_a_cell_fails(book, tmp_path, sense7):
-    book.notebook("01-a", "1 / 0")
-    done = sense7("run", "01", "--out", tmp_path / "a.ipynb")
-    assert done.exit_code == 1
-    assert "raised ZeroDivisionError" in done.output
-
-
-def test_template_writes_over_a_file_only_if_told_to(tmp_path, sense7):
-    assert sense7("template", tmp_path / "a.xlsx").output.strip() == str(tmp_path / "a.xlsx")
-    assert isinstance(sense7("template", tmp_path / "a.xlsx").exception, UserError)
-    assert sense7("template", tmp_path / "a.xlsx", "--force").exit_code == 0
-
-
-def test_a_book_is_built_from_a_folder_of_tables(checkout, recording_code):
+def test_a_book_is_built_from_a_folder_of_tables(checkout):
     """The data that a notebook reads are the edition's own copy of the tables."""
-    code = recording_code("01-a", "conversations", "len(study.conversations)", before=LOADING)
-    checkout.book(front="{value}`conversations`", code=code)
+    checkout.book()
     folder = checkout.root / "tables"
     folder.mkdir()
     for sheet in read_sheets(checkout.root / "mine.xlsx").values():
         with (folder / f"{sheet.name}.csv").open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream).writerows([sheet.header, *sheet.rows])
-    built = build_edition(str(folder), workers=1)
-    assert sorted(path.name for path in (built.folder / "data" / "tables").iterdir()) == ["Messages.csv", "Tasks.csv"]
-    assert values(built.folder / "results", "01-a")["conversations"] == 2
-    assert not build_edition(str(folder)).changed
+    inputs = resolve_inputs(str(folder))
+    assert len(_read(inputs, False, print)[0].conversations) == 2
+    copy_for_edition(inputs.path, inputs.provenance, checkout.root / "data", inputs.options)
+    assert sorted(path.name for path in (checkout.root / "data" / "tables").iterdir()) == ["Messages.csv", "Tasks.csv"]
+    (checkout.root / "tables" / "Tasks.csv").write_text("PID\n", "utf-8")
+    assert resolve_inputs(str(folder)).key != inputs.key

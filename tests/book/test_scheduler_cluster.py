@@ -1,17 +1,17 @@
 """A book on a cluster: worker processes of this machine give what one process gives, and may die."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from sense7.book.scheduler import Cluster, connect, statistics_of_parts
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook.partitions import write_partitions
+from sense7.workbook.writing import write_partitions
 
 pytest.importorskip("distributed", reason="the extra cluster (dask.distributed) is not installed; it is in no lock")
 
@@ -181,12 +181,17 @@ def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
 
 
 def test_workers_have_to_see_the_folder(cluster, tmp_path, monkeypatch):
-    with connect(cluster.address) as where:
-        where.require_shared(tmp_path)
-        monkeypatch.setattr("os.path.exists", None)  # sent by its name: the workers have their own
-        monkeypatch.setattr(where._client, "run", lambda function, path: {"tcp://w": Path(path).parent == Path("/no")})
-        with pytest.raises(UserError, match="does not see"):
-            where.require_shared(tmp_path)
+    from distributed import Client
+
+    with connect(cluster.address, shared=tmp_path):
+        pass
+    run = Client.run
+    lost = lambda client, call, *given, **options: (  # noqa: E731
+        {"tcp://w": False} if call is os.path.exists else run(client, call, *given, **options)
+    )
+    monkeypatch.setattr(Client, "run", lost)
+    with pytest.raises(UserError, match="does not see"), connect(cluster.address, shared=tmp_path):
+        pass
 
 
 def test_where_nothing_answers_the_message_says_how_to_start_a_scheduler(checkout):

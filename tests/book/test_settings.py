@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.book.settings import SETTINGS, setting
+from sense7.book.extensions.values import SETTINGS, setting
 from sense7.findings import measures, poor_turn
 from sense7.findings.ground_truth import labels
 
@@ -68,7 +68,7 @@ def test_no_other_module_compares_with_the_level_itself():
     }
     alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
     # The explorer hands the level on to its script, which marks poor turns.
-    assert users == {"book/settings.py", "book/explorer.py", "findings/measures.py"} | alternatives
+    assert users == {"book/extensions/values.py", "book/explorer.py", "findings/measures.py"} | alternatives
 
 
 # What is poor
@@ -101,7 +101,7 @@ def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
 
 OTHER = """
 import json
-from sense7.book.settings import SETTINGS, setting
+from sense7.book.extensions.values import SETTINGS, setting
 from sense7.findings import measures
 from sense7.findings import poor_turn
 from sense7.findings import robustness as headlines

@@ -10,49 +10,30 @@ import time
 
 import pytest
 
+from helpers.checkout import SHARED_FILE, SHARED_JUDGE, SHARED_NAME
 from sense7.book import verify
-from sense7.book.build import BuildError, build_edition
+from sense7.book.plan import BuildError
 from sense7.book.verify import TOLERANCE, compare, figure_data, verify_edition
 from sense7.checkout import Project
 from sense7.errors import UserError
-
-CODE = """\
-import pathlib
-
-import numpy as np
-import pandas as pd
-import sense7 as s7
-
-study = s7.load(data)
-record = s7.Recorder("01-a", results)
-drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd"))
-record.value("seed_of_a", seed, n=1, unit="things", method="counted")
-record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
-record.value("judges", len(list(pathlib.Path(predictions).glob("*.csv"))), n=1, unit="files", method="counted")
-s7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")"""
-PREDICTIONS = "TaskId,IS_EMPATHY,ground-truth\n1,4,2\n"
-PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
-
-
-@pytest.fixture(scope="module")
-def built(new_checkout):
-    """A checkout with the edition of a small workbook; not to be changed."""
-    made = new_checkout()
-    made.book()
-    made.notebook("01-a", CODE, parameters=PARAMETERS)
-    (made.root / "predictions_mine").mkdir()
-    (made.root / "predictions_mine" / "judge-iter1.csv").write_text(PREDICTIONS, "utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SENSE7_ROOT", str(made.root))
-        build_edition(str(made.root / "mine.xlsx"), parameters={"seed": 7})
-    return made
+from sense7.loading import load
 
 
 @pytest.fixture
-def copy(built, tmp_path, monkeypatch):
-    """A copy of that edition elsewhere, as if it had been downloaded, to be tampered with."""
-    monkeypatch.setenv("SENSE7_ROOT", str(built.root))
-    return shutil.copytree(built.editions / "mine", tmp_path / "a copy")
+def verified(built, copy):
+    """Verify the copy, whose values are taken from it and not computed."""
+    return lambda: verify_edition(Project(built.root, built.root), str(copy))
+
+
+@pytest.fixture
+def computed(edition, monkeypatch):
+    """Have the edition's own results and notebooks in place of what an execution gives."""
+
+    def run(jobs, again, *_, **__):
+        for name in ("results", "notebooks"):
+            shutil.copytree(edition / name, again / name)
+
+    monkeypatch.setattr(verify.execute, "run", run)
 
 
 def change(path, old, new):
@@ -79,8 +60,8 @@ def found(comparison):
 
 
 def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
-    before = built.bytes("mine")
-    done = built.sense7("verify", "mine")
+    before = built.bytes(SHARED_NAME)
+    done = built.call("verify", SHARED_NAME)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"verified: all \d+ agree", done.stdout.splitlines()[-1])
     for kind in ("recorded values", "ledger", "figure data, as executed", "figure data, as the pages show them"):
@@ -89,16 +70,16 @@ def test_an_untouched_edition_verifies_and_stays_as_it_is(built):
         assert compared == equal > 0, kind
         assert near == different == 0, kind
     assert "01-a: executed" in done.stderr
-    assert built.bytes("mine") == before
+    assert built.bytes(SHARED_NAME) == before
 
 
-def test_whatever_was_tampered_with_is_found(built, copy):
+def test_whatever_was_tampered_with_is_found(copy, verified, computed):
     change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
     change(copy / "ledger.json", '"verdict": "not comparable"', '"verdict": "reproduced"')
     change(copy / "html" / "book" / "ledger.html", ">can't be decided by these data<", ">passed by these data<")
     change_figure(copy / "html" / "notebooks" / "01-a.html")
     change_figure(copy / "notebooks" / "01-a.ipynb")
-    comparison = verify_edition(Project(built.root, built.root), str(copy))
+    comparison = verified()
     assert found(comparison) == {
         ("recorded values", "01-a", "seed_of_a.estimate"),
         ("ledger", "counted", "verdict"),
@@ -110,7 +91,7 @@ def test_whatever_was_tampered_with_is_found(built, copy):
     assert tampered["seed_of_a.estimate"] == ("8", "7")
 
 
-def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy):
+def test_what_is_missing_or_too_much_is_found_on_the_command_line(built, copy, computed):
     values = json.loads((copy / "results" / "01-a.json").read_text("utf-8"))
     values[0]["key"] = "of_nobody"
     (copy / "results" / "01-a.json").write_text(json.dumps(values), "utf-8")
@@ -179,16 +160,16 @@ def test_a_figure_that_stands_twice_is_compared_twice():
 
 
 def spoil_workbook(copy):
-    with (copy / "data" / "mine.xlsx").open("ab") as stream:
+    with (copy / "data" / SHARED_FILE).open("ab") as stream:
         stream.write(b"x")
 
 
 def replace_workbook(copy):
     """A workbook with a true record, but not the one that the edition was made of."""
     spoil_workbook(copy)
-    record = copy / "data" / "mine.xlsx.provenance.json"
+    record = copy / "data" / f"{SHARED_FILE}.provenance.json"
     content = json.loads(record.read_text("utf-8"))
-    content["sha256"] = verify.sources.Provenance.of(copy / "data" / "mine.xlsx").sha256
+    content["sha256"] = verify.sources.Provenance.of(copy / "data" / SHARED_FILE).sha256
     record.write_text(json.dumps(content), "utf-8")
 
 
@@ -199,7 +180,7 @@ def edit_facts(copy, **given):
 
 
 def forge_record(copy):
-    record = copy / "data" / "mine.xlsx.provenance.json"
+    record = copy / "data" / f"{SHARED_FILE}.provenance.json"
     content = json.loads(record.read_text("utf-8"))
     record.write_text(json.dumps(content | {"kind": "official"}), "utf-8")
 
@@ -210,16 +191,16 @@ def forge_record(copy):
         (shutil.rmtree, "neither an edition .*sense7 build"),
         (lambda copy: (copy / "edition.json").unlink(), "Pages alone can't be verified"),
         (lambda copy: (copy / "edition.json").write_text("{"), r"edition\.json: no JSON"),
-        (lambda copy: (copy / "edition.json").write_text("{}"), "does not say how the edition was made"),
-        (lambda copy: edit_facts(copy, parameters=[]), r"edition\.json: parameters can't be"),
-        (lambda copy: edit_facts(copy, parameters={"data": "/etc"}), r"made: parameters: data can't be"),
+        (lambda copy: (copy / "edition.json").write_text("{}"), "this can't be what it says"),
+        (lambda copy: edit_facts(copy, parameters=[]), r"edition\.json: made: parameters can't be"),
+        (lambda copy: edit_facts(copy, parameters={"data": "/etc"}), r"made: parameters can't be"),
         (lambda copy: edit_facts(copy, parameters={"seed": -1}), "parameters refused"),
         (lambda copy: edit_facts(copy, beside={}), "predictions: not the files"),
-        (lambda copy: (copy / "data" / "mine.xlsx").unlink(), r"mine\.xlsx: is missing, and no data set here"),
+        (lambda copy: (copy / "data" / SHARED_FILE).unlink(), "is missing, and no data set here"),
         (lambda copy: (copy / "ledger.json").write_text("1"), r"ledger\.json: not what a build writes"),
         (lambda copy: (copy / "ledger.json").unlink(), r"ledger\.json: is missing"),
         (
-            lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(PREDICTIONS + "2,3,2\n"),
+            lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(SHARED_JUDGE + "3,P3,2,2\n"),
             "predictions: not the files",
         ),
         (spoil_workbook, "changed since its origin was recorded"),
@@ -227,37 +208,33 @@ def forge_record(copy):
         (forge_record, "its record makes it 'official' data, edition.json 'own'"),
     ],
 )
-def test_what_can_not_be_verified_is_refused_with_the_fix(built, copy, monkeypatch, spoil, message):
+def test_what_can_not_be_verified_is_refused_with_the_fix(copy, verified, computed, spoil, message):
     spoil(copy)
-    if "ledger" not in message:
-        monkeypatch.setattr(verify.execute, "run", lambda *_, **__: pytest.fail("it should not get so far"))
-    else:
-        copy_results = lambda jobs, again, *_, **__: shutil.copytree(copy / "results", again / "results")  # noqa: E731
-        monkeypatch.setattr(verify.execute, "run", copy_results)
     with pytest.raises(UserError, match=message):
-        verify_edition(Project(built.root, built.root), str(copy))
+        verified()
 
 
-def test_of_a_published_edition_the_pages_are_held_against_the_data_set_that_is_here(built, copy, monkeypatch):
+def test_of_a_published_edition_the_pages_are_held_against_the_data_set_that_is_here(
+    copy, edition, verified, computed, monkeypatch
+):
     """A site has neither workbooks nor executed notebooks; whose data set is here can verify it all the same."""
-    shutil.copyfile(copy / "data" / "mine.xlsx", built.root / "data" / "synthetic.xlsx")
-    monkeypatch.setattr(verify, "_require_own_data", lambda *_: None)  # which is not synthetic, as that one would be
+    known, resolve = edition / "data" / SHARED_FILE, verify.sources.resolve
+    monkeypatch.setattr(verify.sources, "resolve", lambda data: resolve(known if data == "synthetic" else data))
+    monkeypatch.setattr(verify, "load", lambda data, **given: load(known, **given))
     shutil.rmtree(copy / "data")
     shutil.rmtree(copy / "notebooks")
     change_figure(copy / "html" / "notebooks" / "01-a.html")
-    try:
-        comparison = verify_edition(Project(built.root, built.root), str(copy))
-    finally:
-        (built.root / "data" / "synthetic.xlsx").unlink()
+    comparison = verified()
     assert "figure data, as executed" not in comparison.counts
-    assert ("figure data, as the pages show them", "01-a", "drawn (1), line 2, column 2") in found(comparison)
-    assert {kind for kind, *_ in found(comparison)} <= {"figure data, as the pages show them", "ledger"}
+    assert found(comparison) == {("figure data, as the pages show them", "01-a", "drawn (1), line 2, column 2")}
 
 
 def test_refusals_end_with_exit_code_2_and_no_traceback(built):
     done = built.sense7("verify", "nosuch")
     assert done.returncode == 2
-    assert done.stderr.startswith("sense7: nosuch: neither an edition (present: mine) nor the folder of one.")
+    assert done.stderr.startswith(
+        f"sense7: nosuch: neither an edition (present: {SHARED_NAME}, two) nor the folder of one."
+    )
     assert done.stdout == ""
 
 
@@ -277,27 +254,24 @@ def test_data_sets_that_pages_show_besides_their_own_have_to_be_here_as_they_wer
     verify._require_same_beside(tmp_path, then, then)
 
 
-def test_other_code_and_other_versions_are_said(built, copy, monkeypatch):
+def test_other_code_and_other_versions_are_said(copy, verified, computed):
     edit_facts(copy, library="0" * 64, versions={"numpy": "0.1"})
-    monkeypatch.setattr(verify.execute, "run", lambda *_, **__: None)
-    monkeypatch.setattr(verify, "_compare_editions", lambda *_: ({}, []))
-    monkeypatch.setattr(verify, "write_ledger", lambda *_: None)
-    notes = verify_edition(Project(built.root, built.root), str(copy)).notes
+    notes = verified().notes
     assert any("the library is not the one that made the edition" in note for note in notes)
     assert any(re.match(r"numpy: 0\.1 then, \d+\.\S+ here", note) for note in notes)
 
 
 def test_a_notebook_that_fails_now_is_named(built, copy, tmp_path):
-    checkout = shutil.copytree(built.root, tmp_path / "other", ignore=shutil.ignore_patterns("_build"))
-    change(checkout / "notebooks" / "01-a.md", "import pathlib\n", "1 / 0\n")
+    root = shutil.copytree(built.root, tmp_path / "other", ignore=shutil.ignore_patterns("_build"))
+    change(root / "notebooks" / "01-a.md", "import pathlib\n", "1 / 0\n")
     with pytest.raises(BuildError, match=r"01-a\.md.*ZeroDivisionError"):
-        verify_edition(Project(checkout, checkout), str(copy))
+        verify_edition(Project(root, root), str(copy))
 
 
 def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    before = built.bytes("mine")
-    process = built.start("verify", "mine")
+    before = built.bytes(SHARED_NAME)
+    process = built.start("verify", SHARED_NAME)
     deadline = time.monotonic() + 300
     while not list(tmp_path.glob("sense7-verify-*/cache/.making-*")):
         assert process.poll() is None, process.communicate()
@@ -308,4 +282,4 @@ def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monk
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert list(tmp_path.glob("sense7-verify-*")) == []
-    assert built.bytes("mine") == before
+    assert built.bytes(SHARED_NAME) == before

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from helpers.pages import text
-from sense7.book.extensions.directives import NOT_AVAILABLE
+from sense7.book.extensions.values import NOT_AVAILABLE
 from sense7.record import format_value
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urldefrag
 import pytest
 
 from sense7 import load
-from sense7.book.extensions.explorer import FILTERS, SCRIPTS, wrong_filters
+from sense7.book.extensions.links import FILTERS, SCRIPTS, wrong_filters
 
 STATIC = Path(__file__).resolve().parents[2] / "book" / "static"
 SCRIPT = "\n".join((STATIC / name).read_text("utf-8") for name in SCRIPTS)

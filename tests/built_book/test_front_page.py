@@ -28,6 +28,7 @@ def test_every_claim_about_sense7_is_a_row_of_the_picture_with_its_verdict(editi
     assert len(by_name) == len(rows), "two claims have one short name"
     for item in shown:
         row = by_name[item.a.get_text().removesuffix(" (simulated)")]
+        assert item.select_one(".published small").get_text() == row["published"]["grade"]
         assert item["data-rule"] == {True: "passed", False: "not-passed", None: "undecided"}[row["rule"]["passed"]]
         target, _, anchor = item.a["href"].partition("#")
         page = "book/ledger.html" if target == "ledger.html" else target.removeprefix("../")

@@ -51,9 +51,3 @@ def test_every_page_gives_the_parameters_that_made_it(edition):
                 assert (f"{key} = {value!r}" in said) is (key != "results"), f"{file}: {key}"
         else:
             assert said == edition.facts["parameters"], file
-
-
-def test_the_hash_on_the_pages_is_that_of_the_workbook_beside_them(edition):
-    from sense7.sources import Provenance
-
-    assert Provenance.of(edition.folder / "data" / edition.facts["file"]).sha256 == edition.facts["sha256"]

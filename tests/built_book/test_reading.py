@@ -175,15 +175,6 @@ def test_a_block_to_cite_can_be_copied(synthetic):
 # The front page
 
 
-def test_a_published_figure_stands_with_the_grade_of_its_source(edition):
-    claims = {claim["id"]: claim for claim in yaml.safe_load((ROOT / "data/claims.yml").read_text("utf-8"))}
-    grades = {claim["short"]: claim["grade"] for claim in claims.values() if "short" in claim}
-    rows = edition.page("book/ledger").select(".sense7-ledger-picture section li")
-    assert len(rows) == len(grades) == sum("release" not in claim for claim in claims.values())
-    for row in rows:
-        assert row.select_one(".published small").get_text() == grades[row.a.get_text().removesuffix(" (simulated)")]
-
-
 def test_the_front_page_says_what_its_data_are_and_how_sure_it_is(edition):
     page = edition.page("book/index").find("article")
     assert edition.facts["verdicts"] in text(page)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7.book.extensions.references import power_of_ten
+from sense7.book.extensions.truths import power_of_ten
 
 ROOT = Path(__file__).resolve().parents[2]
 

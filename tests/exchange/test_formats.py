@@ -223,6 +223,7 @@ def test_a_log_of_inspect_as_an_archive(tmp_path):
     assert [said(chat) for chat in read_chats([tmp_path / "log.eval"])] == [TALK, TALK]
 
 
+@pytest.mark.long
 def test_a_log_that_inspect_writes(tmp_path):
     need_the_judge()
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, write_eval_log

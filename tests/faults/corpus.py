@@ -513,7 +513,7 @@ refused("notebook unknown", lambda _: ["run", "99"])
 
 
 def simulate(bench, *settings: str):
-    return ["simulate", "--out", bench.folder / "new.xlsx", *(word for one in settings for word in ("--set", one))]
+    return ["simulate", "--out", bench.folder / "new.xlsx", *(word for one in settings for word in ("-p", one))]
 
 
 for setting in (

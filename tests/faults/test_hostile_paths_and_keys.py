@@ -13,7 +13,6 @@ from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.execute import rerun
-from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import plan
 from sense7.errors import UserError
 from sense7.judge.endpoint import KEYS, Endpoint, without_keys
@@ -85,7 +84,7 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
     for fork in (2, 99):
         monkeypatch.setattr(execute, "WORTH_FORKING", fork)
         given = {"data": "mine", "results": "../results"}
-        jobs = plan(find_notebooks(checkout.root), given, f"digest {fork}", [])
+        jobs = plan(checkout.root, given, f"digest {fork}")
         edition = checkout.root / f"edition {fork}"
         execute.run(jobs, edition, checkout.root / "cache", workers=2)
         assert len(holding(edition, "seen-by-notebooks")) == 2

@@ -12,7 +12,7 @@ from sense7.sources import resolve
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
 
-SMALL = ("--set", "participants=6", "--set", "conversations=12", "--set", "judge_runs=2")
+SMALL = ("-p", "participants=6", "-p", "conversations=12", "-p", "judge_runs=2")
 # The truth is computed from few conversations: how exact it is changes nothing in how files are written.
 ROUGHLY = "from sense7.simulate import judge\njudge.LEAST_CONVERSATIONS = 1\n"
 PACE = 0.02

@@ -22,7 +22,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import measures, reliability
 from sense7.findings.poor_turn import poor_turn_conversations
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.workbook import read_workbook
 
 CLOSED_FORM = 1e-7
@@ -153,7 +153,7 @@ JUDGE = {
 def test_metrics_of_a_judge_are_those_of_r(study, golden):
     scores = pd.read_csv(REFERENCE / "judge_turns.csv")
     both = study.turns.merge(scores, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
-    table = label_metrics(both["overall"], both["judge"])
+    table = run_metrics(both.rename(columns={"overall": "ground_truth", "judge": "score"}))
     for row, quantity in JUDGE.items():
         golden.check(quantity, table.loc[row, "estimate"], abs=CLOSED_FORM)
 

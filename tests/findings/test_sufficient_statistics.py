@@ -13,11 +13,11 @@ from sense7.findings import agreement, conditions, measures, poor_turn, ratings
 from sense7.findings import reliability as alphas_module
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.loading import load
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
-from sense7.workbook.partitions import write_partitions
+from sense7.workbook.writing import write_partitions
 
 DRAWS = {"draws": 300, "seed": 5, "confidence": 0.9}
 NUMBERS = ["estimate", "low", "high", "n"]
@@ -52,8 +52,9 @@ def in_one_piece(study, scores=None):
     rows = {row["key"]: row for table in tables for _, row in table.iterrows()}
     if scores is not None:
         truth = ground_truth(study.turns, study.conversations["conversation"])
-        who, own = study.conversations["participant"], scores.reindex(truth.index)
-        rows["accuracy"] = label_metrics(truth.to_numpy(), own.to_numpy(), who, bootstrap).loc["accuracy"]
+        who = study.conversations["participant"].to_numpy()
+        frame = pd.DataFrame({"ground_truth": truth, "score": scores.reindex(truth.index), "participant": who})
+        rows["accuracy"] = run_metrics(frame, bootstrap).loc["accuracy"]
     return rows
 
 

@@ -86,11 +86,45 @@ def recording(name, key, value="seed", before=""):
     )
 
 
+HOSTILE = '<script>alert(1)</script> "q" -- $x^2$ **b** {value}`a`'
+SHARED_NAME, SHARED_FILE = "its (b)", "it's <b> & “x”.xlsx"
+SHARED_CODE = """\
+import pathlib
+
+import numpy as np
+import pandas as pd
+import sense7 as s7
+
+study = s7.load(data)
+record = s7.Recorder("01-a", results)
+drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd"))
+record.value("seed_of_a", seed, n=1, unit="things", method="<b>counted</b>")
+record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
+record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="topic", method="read")
+record.value("none", n=None, unit="u", method="m", reason="<i>why</i>")
+judged = sorted(path.name for path in pathlib.Path(predictions).glob("*"))
+record.value("judges", ", ".join(judged), n=1, unit="files", method="read")
+s7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
+SHARED_FIGURE = (
+    's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")'
+)
+SHARED_FRONT = (
+    "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n` {value}`seed_of_a.unit` "
+    "by {value}`seed_of_a.method`. Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.interval`.\n\n"
+    "{edition}`prompted_condition`, {edition}`file`, {edition}`parameters`, {edition}`name`."
+)
+SHARED_PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'
+SHARED_BUILD = ("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME, "-p", "seed=7")
+SHARED_JUDGE = "TaskId,PID,IS_EMPATHY,ground-truth\n1,P1,4,2\n2,P2,3,2\n"
+
+
 class Checkout:
     """Writes the parts of a checkout, and builds it."""
 
     def __init__(self, root, run_here=None):
         self.root, self.run_here = root, run_here
+        if root.exists():  # made before
+            return
         for folder in ("book/static", "notebooks", "data"):
             (root / folder).mkdir(parents=True)
         shutil.copyfile(ROOT / "_config.yml", root / "_config.yml")
@@ -132,6 +166,25 @@ class Checkout:
         self.notebook(name, code or recording(name, "seed_of_a"))
         self.toc("book/ledger", f"notebooks/{name}")
         return self
+
+    def shared_book(self):
+        """A book with all that tests look at, of a workbook whose names are markup; gives the words that build it."""
+        self.book(SHARED_FRONT)
+        self.notebook("01-a", SHARED_CODE, SHARED_FIGURE, parameters=SHARED_PARAMETERS)
+        counting = "import json, pathlib\n\nbefore = json.loads((pathlib.Path(results) / '01-a.json').read_text())\n"
+        self.notebook("02-b", recording("02-b", "read_by_b", "len(before)", counting), needs=["01-a"])
+        self.page("figure", "# Figure\n\n```{picture} notebooks/01-a drawn\n```\n")
+        self.page("plain", "# Plain\n\nA {term}`Turn`.\n\n```{glossary}\nTurn\n  A message and its answer.\n```\n")
+        self.toc("book/ledger", "book/figure", "book/plain", "notebooks/01-a", "notebooks/02-b")
+        for name in ("editions.js", "editions.css", "switch.css"):
+            shutil.copyfile(ROOT / "book" / "static" / name, self.root / "book" / "static" / name)
+        names = (f"empathy {HOSTILE}", f"=topic {HOSTILE}", f"@pid {HOSTILE}")
+        self.workbook(self.root / "data" / SHARED_FILE, *names)
+        folder = self.root / f"predictions_{SHARED_NAME}"
+        folder.mkdir()
+        for name, text in (("judge-iter1.csv", SHARED_JUDGE), ("journal.jsonl", ""), ("~$judge-iter1.xlsx", "")):
+            (folder / name).write_text(text, encoding="utf-8")
+        return SHARED_BUILD
 
     @staticmethod
     def workbook(path, condition="model a", topic="work", pid="P1", extra=()):

@@ -86,17 +86,6 @@ def refuses(*names, then=GOOD):
     return script
 
 
-def takes_at_once(number, then=GOOD):
-    """A script of an endpoint, given later as ``script.server``, that takes so many requests at once."""
-
-    def script(asked):
-        if script.server.open > number:
-            return Answer(status=429, body=error_body("Too many requests at once"))
-        return then
-
-    return script
-
-
 @dataclass(frozen=True)
 class Asked:
     """One request: its number (1, 2, ..), its prompt, how often that prompt was asked so far, and all it held."""
@@ -122,21 +111,29 @@ class Endpoint:
         models: dict | None = None,
         certificate: Path | None = None,
     ):
+        self.certificate = certificate
+        """File of a certificate and its key: the endpoint speaks TLS."""
+        self._tasks = set()
+        self.reset(script, latency=latency, models=models)
+
+    def reset(self, script=lambda asked: GOOD, *, latency: float = 0.0, models: dict | None = None):
+        """Begin again with another script, as if it were another endpoint: nothing was asked, nobody waits."""
         self.script = script
         self.latency = latency
         self.models = models
         """What the list of models says; None: there is none."""
-        self.certificate = certificate
-        """File of a certificate and its key: the endpoint speaks TLS."""
         self.asked: list[Asked] = []
         self.answered: list[int] = []
         """Numbers of the requests whose whole answer (status 200) was handed to the network."""
         self.most_at_once = 0
         self.sent_endlessly = 0
         """Bytes of endless answers."""
-        self.open = 0
-        """Requests that are not answered."""
+        self.under_way: set[int] = set()
+        """Numbers of the requests that are not answered."""
         self._times = Counter()
+        for task in list(self._tasks):
+            self._loop.call_soon_threadsafe(task.cancel)
+        return self
 
     def __enter__(self):
         started = threading.Event()
@@ -160,7 +157,7 @@ class Endpoint:
 
     async def _serve(self, started):
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        tasks = set()
+        tasks = self._tasks
 
         async def connection(reader, writer):
             tasks.add(asyncio.current_task())
@@ -209,13 +206,14 @@ class Endpoint:
         self._times[prompt] += 1
         asked = Asked(len(self.asked) + 1, prompt, self._times[prompt], first.decode().split()[1], headers, body, now())
         self.asked.append(asked)
-        self.open += 1
-        self.most_at_once = max(self.most_at_once, self.open)
+        under_way = self.under_way
+        under_way.add(asked.number)
+        self.most_at_once = max(self.most_at_once, len(under_way))
         try:
             answer = self.script(asked)
             await asyncio.sleep(self.latency + answer.wait)
         finally:
-            self.open -= 1
+            under_way.discard(asked.number)
         content = answer.body if answer.body is not None else self._completion(asked, answer)
         length = "Connection: close" if answer.endless else f"Content-Length: {len(content)}"
         head = f"HTTP/1.1 {answer.status} Answer\r\nContent-Type: application/json\r\n{length}\r\n"

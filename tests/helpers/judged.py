@@ -1,6 +1,36 @@
-"""What a judge's session has kept, for tests."""
+"""What a judge's session is asked about, and what it has kept, for tests."""
 
+from sense7.judge.endpoint import Endpoint as Address
+from sense7.judge.files import read_predictions
 from sense7.judge.journal import Journal
+from sense7.judge.requests import Prompt
+from sense7.judge.session import carry_out, plan_session
+
+BRIEF = Prompt("brief", "Rate this: {chat}")
+
+
+def said_in(conversations, turns=1, words=""):
+    """What is said in so many conversations: no message is like another."""
+    return [f"Message {n} of conversation {name}.{words}" for name in range(conversations) for n in range(2 * turns)]
+
+
+def number_of(asked):
+    """Number of the conversation that a request is about, from 0."""
+    return int(asked.prompt.partition("of conversation ")[2].partition(".")[0])
+
+
+def plan_for(study, server, folder, **options):
+    known = {"model": "judge", "prompt": BRIEF, "concurrency": 4, "backoff": 0.01, "retries": 2, "timeout": 60.0}
+    address = Address.of(getattr(server, "address", server))
+    return plan_session(study, endpoint=address, folder=folder, **known | options)
+
+
+def ask(study, server, folder, *, say=lambda line: None, **options):
+    return carry_out(plan_for(study, server, folder, **options), say=say)
+
+
+def frame_of(outcome, run=1):
+    return read_predictions(outcome.paths[run - 1]).frame
 
 
 def kept_in(folder):

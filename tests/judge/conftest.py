@@ -2,6 +2,11 @@
 
 import pytest
 
+from helpers import endpoint
+from helpers.judged import said_in
+from sense7.workbook import write_sheets
+from sense7.workbook.sheets import parse_sheets
+
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
@@ -10,3 +15,39 @@ def no_keys(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name in ("ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def loopback():
+    with endpoint.Endpoint() as running:
+        yield running
+
+
+@pytest.fixture
+def server(loopback):
+    """An endpoint that was asked nothing so far; what it answers is its ``script``."""
+    return loopback.reset()
+
+
+@pytest.fixture(scope="session")
+def study_of(minimal_sheets):
+    """A study of so many conversations in which different things are said."""
+
+    def build(conversations, turns=1, words="", **messages):
+        said = {"Content": said_in(conversations, turns, words)} | messages
+        return parse_sheets(minimal_sheets(conversations=conversations, turns=turns, messages=said))
+
+    return build
+
+
+@pytest.fixture
+def workbook(minimal_sheets, tmp_path):
+    """Path of a workbook of so many conversations."""
+
+    def write(conversations):
+        path = tmp_path / f"data{conversations}.xlsx"
+        sheets = minimal_sheets(conversations=conversations, turns=1, messages={"Content": said_in(conversations)})
+        write_sheets(sheets, path)
+        return path
+
+    return write

@@ -28,7 +28,7 @@ from sense7.judge.baselines import (
     tfidf,
     word_counts,
 )
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 
@@ -322,9 +322,9 @@ def test_a_baseline_is_scored_as_a_judge_is(found, bootstrap):
     assert table.index.tolist() == [(metric, name) for metric in METRICS for name in ALWAYS]
     for name in ALWAYS:
         frame = frame_of(found, name)
-        people = frame["participant"]
-        expected = label_metrics(frame["ground_truth"], frame["score"], people, bootstrap)
-        ordered = label_metrics(frame["ground_truth"], frame["above"], people, bootstrap)
+        plain = frame.drop(columns="above")
+        expected = run_metrics(plain, bootstrap)
+        ordered = run_metrics(plain.assign(score=frame["above"]), bootstrap)
         for metric in METRICS:
             row = (ordered if metric == "spearman" else expected).loc[metric, ["estimate", "low", "high", "n", "unit"]]
             pd.testing.assert_series_equal(table.loc[(metric, name), row.index], row, check_names=False)

@@ -1,6 +1,7 @@
 """Requests out as a batch, replies back in: matched by what they say, in any order and state."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -86,23 +87,14 @@ def test_requests_are_the_authors_and_in_the_form_of_the_batch_api(questions, re
     names=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=90), unique=True, min_size=2),
     run=st.integers(1, 999_999),
 )
-def test_ids_are_short_plain_and_never_shared(names, run):
+def test_ids_are_short_plain_and_never_shared_and_say_the_conversation_where_they_can(names, run):
     ids = [custom_id(name, run, SHA) for name in names]
     assert len(set(ids)) == len(names)
-    for made in ids:
-        assert len(made) <= 64
-        assert made.isascii()
-        assert made.replace("-", "").replace("_", "").isalnum()
-        assert made.startswith(f"run{run}-")
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"), [("C-1_a", "id"), ("b64-QQ", "id"), ("Ü/1", "b64"), ("a b", "b64"), ("x" * 90, "sha")]
-)
-def test_ids_say_the_conversation_where_they_can(name, kind):
-    made = custom_id(name, 2, SHA)
-    assert made.startswith(f"run2-01234567-{kind}-")
-    assert (kind == "id") == made.endswith(f"-{name}")
+    assert all(
+        re.fullmatch(rf"run{run}-01234567-(id|b64|sha)-[A-Za-z0-9_-]+", made) and len(made) <= 64 for made in ids
+    )
+    for name, kind in (("C-1_a", "id-C-1_a"), ("b64-QQ", "id-b64-QQ"), ("a b", "b64-"), ("x" * 90, "sha-")):
+        assert custom_id(name, 2, SHA).startswith(f"run2-01234567-{kind}")
 
 
 # In
@@ -134,6 +126,7 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
         expired(first[1]),
         reply(first[2], "no score"),
     ]
+    del records[2]["response"]["status_code"]  # some write a completion without it
     found = imported(questions, tmp_path, records)
     assert (found.missing, found.statuses) == (1, {"api_error": 1, "not_asked": 2, "parse_failure": 1})
     (frame,) = frames(found)
@@ -155,18 +148,13 @@ def test_missing_replies_and_errors_are_counted_and_nothing_is_guessed(questions
         ({"status_code": 200}, "what was returned is no chat completion"),
         ({"status_code": 200, "body": {"choices": []}}, "the completion has no reply in it: its choices are empty"),
         ({"status_code": 429, "body": "slow down"}, "HTTP 429: slow down"),
+        ({"status_code": 400, "body": {"error": {"code": "content_filter", "message": "filtered"}}}, "filtered"),
     ],
 )
 def test_replies_that_hold_no_completion_are_errors(response, reason, questions, requests, tmp_path):
     (frame,) = frames(imported(questions, tmp_path, [reply(requests[0], response=response)]))
-    assert frame["status"][0] == "api_error"
+    assert frame["status"][0] == ("refusal" if "filtered" in reason else "api_error")
     assert frame["reason"][0] == reason
-
-
-def test_a_request_that_a_filter_refused_is_a_refusal(questions, requests, tmp_path):
-    records = [error(requests[0], 400, code="content_filter", message="The prompt was filtered.")]
-    (frame,) = frames(imported(questions, tmp_path, records))
-    assert (frame["status"][0], frame["reason"][0]) == ("refusal", "The prompt was filtered.")
 
 
 def test_of_several_replies_the_first_that_was_answered_counts(questions, requests, tmp_path):
@@ -198,23 +186,19 @@ def test_replies_to_another_prompt_are_refused(questions, requests, tmp_path, mi
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "none of 0 replies"),
-        ('{"custom_id": "run1', "line 1 is no JSON"),
-        ('\n{"custom_id": 3}\n', "line 2 is no reply of a batch"),
-        ("[]", "line 1 is no reply of a batch"),
+        (b"", "none of 0 replies"),
+        (b'{"custom_id": "run1', "line 1 is no JSON"),
+        (b'{"custom_id": ' + b"[" * 100_000, r"replies\.jsonl: line 1 is no JSON"),
+        (b'\n{"custom_id": 3}\n', "line 2 is no reply of a batch"),
+        (b"[]", "line 1 is no reply of a batch"),
+        (b"\xff\xfe", "not a text in UTF-8"),
+        (None, "there is no such file"),
     ],
 )
 def test_a_file_that_is_none_of_replies_is_refused_with_its_line(content, said, questions, tmp_path):
-    (tmp_path / "replies.jsonl").write_text(content)
+    if content is not None:
+        (tmp_path / "replies.jsonl").write_bytes(content)
     with pytest.raises(UserError, match=said):
-        import_replies(questions, [tmp_path / "replies.jsonl"], tmp_path / "out")
-
-
-def test_a_file_that_is_not_there_or_no_text_is_refused(questions, tmp_path):
-    with pytest.raises(UserError, match="there is no such file"):
-        import_replies(questions, [tmp_path / "replies.jsonl"], tmp_path / "out")
-    (tmp_path / "replies.jsonl").write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match="not a text in UTF-8"):
         import_replies(questions, [tmp_path / "replies.jsonl"], tmp_path / "out")
 
 
@@ -251,13 +235,6 @@ def test_out_and_in_by_the_commands(minimal_sheets, tmp_path):
     assert "1 reply to other requests left out; the first is 'mine'" in said.stderr
     assert "2 runs; not_asked 2, ok 6" in said.stderr
     assert [len(read_predictions(path).frame) for path in said.stdout.split()] == [4, 4]
-
-
-def test_replies_nested_beyond_reason_are_no_json(questions, tmp_path):
-    path = tmp_path / "replies.jsonl"
-    path.write_text('{"custom_id": ' + "[" * 100_000)
-    with pytest.raises(UserError, match=r"replies\.jsonl: line 1 is no JSON"):
-        import_replies(questions, [path], tmp_path / "out")
 
 
 def test_a_reply_to_a_run_far_beyond_the_others_makes_no_files_until_the_runs_are_said(questions, requests, tmp_path):

@@ -14,7 +14,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import holm
 from sense7.judge.comparison import compare_judges
 from sense7.judge.files import prediction_path, write_predictions
-from sense7.judge.metrics import METRICS, label_metrics
+from sense7.judge.metrics import METRICS, run_metrics
 from sense7.judge.report import Price, compare
 
 
@@ -71,8 +71,7 @@ def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(com
     }
     assert compared.left_out["left_out"].to_dict() == {"near": 1, "far": 1, "middle": 2}
     frame = JUDGES["middle"]["1"].drop(index=[3, 5])
-    alone = label_metrics(frame["ground_truth"], frame["score"])["estimate"]
-    pd.testing.assert_series_equal(compared.judges["middle"].mean["estimate"].drop("coverage"), alone)
+    pd.testing.assert_series_equal(compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"])
 
 
 def test_a_difference_is_that_of_the_means_over_runs_and_its_interval_that_of_the_difference(compared, bootstrap):
@@ -217,6 +216,7 @@ def test_a_price_of_no_judge_is_refused(folder):
 
 def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
     said = call(folder).stdout
+    assert "Juries" not in said
     assert "3 judges on the same 38 of 40 conversations with ground truth" in said
     assert "near-prompt: without a usable score in some run: 1 of 40 conversations" in said
     assert "p by Holm over 3 pairs for each metric" in said
@@ -225,23 +225,17 @@ def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
 
 
 def test_json_holds_every_metric_of_every_judge_and_pair(folder):
+    said = json.loads(call(folder, "--json", "--each-run").stdout)
+    names = ["far-prompt-iter1", "middle-prompt-iter1", "near-prompt-iter1", "near-prompt-iter2"]
+    assert [judge["name"] for judge in said["judges"]] == names
     said = json.loads(call(folder, "--json").stdout)
     assert [judge["name"] for judge in said["judges"]] == ["far-prompt", "middle-prompt", "near-prompt"]
     assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
+    assert said["juries"] == {"agreement": {}, "gains": []}
     assert set(said["differences"]) == {"coverage", *METRICS}
     row = said["differences"]["accuracy"][0]
     assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
     assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
-
-
-def test_each_run_can_be_a_judge_of_its_own(folder):
-    said = json.loads(call(folder, "--each-run", "--json").stdout)
-    assert [judge["name"] for judge in said["judges"]] == [
-        "far-prompt-iter1",
-        "middle-prompt-iter1",
-        "near-prompt-iter1",
-        "near-prompt-iter2",
-    ]
 
 
 def test_judges_called_alike_in_two_folders_stay_apart(tmp_path):
@@ -276,8 +270,6 @@ def test_baselines_stand_beside_with_the_data_and_foreign_predictions_are_refuse
 
 
 def test_juries_are_formed_only_where_they_are_asked_for(folder):
-    assert "Juries" not in call(folder).stdout
-    assert json.loads(call(folder, "--json").stdout)["juries"] == {"agreement": {}, "gains": []}
     said = call(folder, "--jury", "median").stdout
     assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members: 0." in said
     assert "median of 3 judges" in said

@@ -19,17 +19,23 @@ def study():
 
 @pytest.fixture(scope="module")
 def bootstrap(study):
-    return ParticipantBootstrap(study.conversations["participant"], 1000, 1)
+    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
 
 
 @pytest.fixture(scope="module")
 def judges(study):
-    return read_runs(study)
+    (runs,) = read_runs(study).values()
+    few = dict(list(runs.items())[:3])
+    return Judges({"simulated-judge": few}, {}, {"simulated-judge": []})
 
 
 @pytest.fixture(scope="module")
-def found(study, judges, bootstrap):
-    baselines = baseline_predictions(study, names=("majority label", "own mean", "words per turn"))
+def baselines(study):
+    return baseline_predictions(study, names=("majority label", "own mean", "words per turn"))
+
+
+@pytest.fixture(scope="module")
+def found(judges, baselines, bootstrap):
     return compared.compare_edition(judges, "simulated-judge", baselines, bootstrap)
 
 
@@ -49,14 +55,14 @@ def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found)
 def test_the_page_counts_conversations_that_all_have(found):
     row = found.counts.loc["compared"]
     assert row["estimate"] == found.shared < row["n"] == found.conversations
-    assert found.left_out.loc["simulated-judge", "runs"] == 10
+    assert found.left_out.loc["simulated-judge", "runs"] == 3
     assert list(found.panels()) == [
         "Spearman: right of zero the judge is better",
         "accuracy: right of zero the judge is better",
     ]
 
 
-def test_the_jury_of_the_runs_is_their_mean_score(found, study, judges, bootstrap):
+def test_the_jury_of_the_runs_is_their_mean_score(found, judges, bootstrap):
     table = compared.jury_of_runs(judges, bootstrap, found)
     assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert table["method"].str.startswith("simulated judge: ").all()
@@ -98,9 +104,8 @@ def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(judges, boo
     assert np.isnan(found.counts["estimate"]).all()
 
 
-def test_resamples_too_few_for_a_decision_are_said_to_be(study, judges):
+def test_resamples_too_few_for_a_decision_are_said_to_be(study, judges, baselines):
     few = ParticipantBootstrap(study.conversations["participant"], 60, 1)
-    baselines = baseline_predictions(study, names=("own mean", "words per turn"))
     counts = compared.compare_edition(judges, "simulated-judge", baselines, few).counts.set_index("key")
     assert counts.loc["compared_worse_spearman", "reason"] == "too few resamples (60) to decide on 2 pairs"
     assert counts.loc["compared_conversations", "estimate"] > 0

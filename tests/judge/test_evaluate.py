@@ -141,7 +141,6 @@ def test_a_folder_of_stray_files_alone_holds_no_predictions(tmp_path):
     ("name", "content"),
     [
         ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
-        ("model-prompt-iter2.csv", "TaskId;IS_EMPATHY;ground-truth\nC1;4;4\n"),
         ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
         ("model-prompt-iter2.csv", ""),
         ("model-prompt-iter2.xlsx", "no workbook"),
@@ -203,17 +202,15 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     found = evaluate(session(tmp_path, failures=5), policy=policy, draws=60, seed=4, confidence=0.9)
     frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
     bootstrap = bootstrap_module.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
-    expected = metrics.over_runs(frames, bootstrap, policy=policy)
+    expected = metrics.OverRuns(frames, bootstrap, policy)
     pd.testing.assert_frame_equal(found.metrics.mean, expected.mean)
     pd.testing.assert_frame_equal(found.metrics.spread, expected.spread)
-    several = list(frames.values())
-    pd.testing.assert_frame_equal(found.confusion, metrics.confusion(several, policy=policy))
-    pd.testing.assert_frame_equal(found.calibration, metrics.calibration(several, bootstrap, policy=policy))
-    pd.testing.assert_frame_equal(found.stability, metrics.stability(several, bootstrap, policy=policy))
+    pd.testing.assert_frame_equal(found.confusion, expected.confusion)
+    pd.testing.assert_frame_equal(found.calibration, metrics.calibration(expected))
+    pd.testing.assert_frame_equal(found.stability, metrics.stability(expected))
     for name, frame in frames.items():
         pd.testing.assert_frame_equal(found.coverage[name], metrics.coverage(frame, bootstrap))
-        bounds = metrics.missing_bounds(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
-        pd.testing.assert_frame_equal(found.bounds[name], bounds)
+        pd.testing.assert_frame_equal(found.bounds[name], metrics.missing_bounds(frame, bootstrap))
 
 
 def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
@@ -266,7 +263,7 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     session(tmp_path, runs=1)
     csv(tmp_path / "plain.csv", "IS_EMPATHY,ground-truth\n1,1\n4,3\n")
     found = evaluate(tmp_path, draws=50)
-    assert np.isfinite(found.metrics.runs["model-prompt-iter1"].loc["accuracy", "low"])
+    assert np.isfinite(found.metrics.each["model-prompt-iter1"].mean.loc["accuracy", "low"])
     assert np.isnan(found.metrics.mean.loc["accuracy", "low"])
     assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
 
@@ -293,7 +290,7 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == ("strict", 50, 9, 0.95)
     assert [entry["name"] for entry in content["files"]] == list(found.files)
     first = content["files"][0]
-    accuracy = found.metrics.runs[first["name"]].loc["accuracy"]
+    accuracy = found.metrics.each[first["name"]].mean.loc["accuracy"]
     assert first["metrics"]["accuracy"] == {
         **{name: pytest.approx(accuracy[name]) for name in ("estimate", "low", "high")},
         **{name: accuracy[name] for name in ("n", "unit", "method", "reason")},

@@ -11,7 +11,6 @@ from helpers import endpoint
 from helpers.extras import need_the_judge
 from sense7 import sources
 from sense7.book import execute
-from sense7.book.notebooks import load_notebook
 from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.judge.files import read_predictions
@@ -39,7 +38,7 @@ def recorded(edition, predictions, data="synthetic"):
     path, provenance = sources.resolve(data)
     sources.copy_for_edition(path, provenance, edition / "data")
     given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
-    jobs = plan([load_notebook(ROOT / "notebooks" / "19-judge.md")], given, provenance.sha256, [])
+    jobs = {"19-judge": plan(ROOT, given, provenance.sha256)["19-judge"]}
     execute.run(jobs, edition, edition / "cache", workers=1)
     return {value["key"]: value for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))}
 

@@ -5,17 +5,14 @@ import math
 import unicodedata
 from dataclasses import asdict
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, mean_absolute_error
 
 from sense7.judge.answers import Answer, read_completion
 from sense7.judge.batch import custom_id, import_replies
 from sense7.judge.files import read_predictions
-from sense7.judge.metrics import label_metrics
 from sense7.judge.reply import STATUSES, read_reply
 from sense7.judge.requests import Prompt, chat_json
 from sense7.judge.session import questions_for
@@ -235,25 +232,3 @@ answers = st.builds(
 @given(answer=answers)
 def test_an_answer_comes_back_from_its_record(answer):
     assert Answer(**json.loads(json.dumps(asdict(answer)))) == answer
-
-
-# Metrics
-
-scores = st.sampled_from([1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 4.500000000000001, 5.0, 5.9])
-
-
-@settings(max_examples=100)
-@given(pairs=st.lists(st.tuples(scores, scores), min_size=2, max_size=30), order=st.randoms(use_true_random=False))
-def test_metrics_are_those_of_scikit_learn_in_any_order_of_rows(pairs, order):
-    truth, score = np.array(pairs).T
-    found = label_metrics(truth, score)["estimate"]
-    first, second = (np.clip(np.round(values), 1, 5).astype(int) for values in (truth, score))
-    assert found["accuracy"] == pytest.approx(accuracy_score(first, second))
-    assert found["macro_f1"] == pytest.approx(f1_score(first, second, average="macro", zero_division=0))
-    assert found["mean_absolute_error"] == pytest.approx(mean_absolute_error(truth, score))
-    if len({*first, *second}) > 1:
-        kappa = cohen_kappa_score(first, second, weights="quadratic", labels=[1, 2, 3, 4, 5])
-        assert found["quadratic_kappa"] == pytest.approx(kappa, nan_ok=True)
-    order.shuffle(pairs)
-    again = label_metrics(*np.array(pairs).T)["estimate"]
-    assert again.to_numpy() == pytest.approx(found.to_numpy(), nan_ok=True)

@@ -15,18 +15,16 @@ from sense7.errors import UserError
 from sense7.estimators import ranks as ranks_module
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS
-from sense7.judge import metrics
 from sense7.judge.files import UNSTATED, counted_scores, read_predictions, write_predictions
 from sense7.judge.metrics import (
     AUTHORS_METRICS,
     METRICS,
+    OverRuns,
+    Run,
     calibration,
-    confusion,
     coverage,
-    label_metrics,
     levels_recognized,
     missing_bounds,
-    over_runs,
     recognition,
     run_metrics,
     stability,
@@ -54,8 +52,12 @@ def bootstrap_of(*frames, draws=40, seed=3):
     return ParticipantBootstrap(pd.concat([frame["participant"] for frame in frames]), draws=draws, seed=seed)
 
 
+def scored(truth, score):
+    return pd.DataFrame({"ground_truth": truth, "score": score}, dtype=float)
+
+
 def metrics_of(frame):
-    return label_metrics(frame["ground_truth"], frame["score"])["estimate"]
+    return run_metrics(frame[["ground_truth", "score"]])["estimate"].drop("coverage")
 
 
 def copies_of(frame, bootstrap):
@@ -77,7 +79,7 @@ def copies_of(frame, bootstrap):
 def test_the_fixture_of_the_release():
     truth = [4.5, 3.5, 2.5, 1.5, 4.857142857142857, NAN, 4.2]
     score = [5, 4, 2.5, 2, 5.9, 4, NAN]
-    found = label_metrics(truth, score)
+    found = run_metrics(scored(truth, score)).drop("coverage")
     shown = {name: round(found.loc[name, "estimate"], 6) for name in AUTHORS_METRICS}
     assert (found["n"] == 5).all()
     assert shown == {
@@ -140,7 +142,7 @@ halves = st.integers(2, 10).map(lambda number: number / 2)  # exact halves
 levels = st.one_of(halves, st.floats(1, 5, allow_nan=False).map(lambda number: round(number, 3)), st.just(NAN))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(levels, levels), max_size=25))
 def test_metrics_are_those_of_the_authors_rules_on_the_written_file(tmp_path, pairs):
     frame = pd.DataFrame(pairs, columns=["ground_truth", "score"], dtype=float)
@@ -157,22 +159,7 @@ def test_metrics_are_those_of_the_authors_rules_on_the_written_file(tmp_path, pa
             assert found.loc[name, "n"] == expected["n"]
 
 
-@pytest.mark.parametrize(
-    ("judge", "known"),
-    [
-        ("gpt", (0.5267, 0.3753, 0.9667, 0.5311, 0.6117)),
-        ("claude", (0.5733, 0.3149, 0.9867, 0.4756, 0.6286)),
-        ("gemini", (0.6533, 0.5260, 0.9800, 0.4422, 0.6731)),
-    ],
-)
-def test_known_answers_of_three_real_judges(workbooks, judge, known):
-    read = read_predictions(workbooks[f"{judge}-iter1"])
-    found = run_metrics(read.frame)
-    assert tuple(found.loc[list(AUTHORS_METRICS), "estimate"].round(4)) == known
-    assert (found["n"] == 150).all()
-
-
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_metrics_are_those_of_scikit_learn_and_scipy(seed):
     frame = run_of(seed, missing=0).assign(ground_truth=lambda rows: rows["ground_truth"].clip(1, 4.4))  # no label 5
     truth, predicted = (np.clip(np.round(frame[name]), 1, 5).astype(int) for name in ("ground_truth", "score"))
@@ -191,50 +178,34 @@ def test_metrics_are_those_of_scikit_learn_and_scipy(seed):
         expected[f"specificity_{level}"] = recall_score(truth != level, predicted != level)
     assert found[list(expected)].to_dict() == pytest.approx(expected, abs=1e-12)
     assert np.isnan(found["sensitivity_5"])
-    assert confusion(frame).to_numpy().tolist() == table.tolist()
-    assert (confusion(frame).index.name, confusion(frame).columns.name) == ("ground truth", "prediction")
+    counts = OverRuns([frame]).confusion
+    assert counts.to_numpy().tolist() == table.tolist()
+    assert (counts.index.name, counts.columns.name) == ("ground truth", "prediction")
 
 
 def test_the_order_of_rows_does_not_matter():
     frame = run_of()
     shuffled = frame.sample(frac=1, random_state=2)  # with its index as it was
     bootstrap = bootstrap_of(frame)
-    pd.testing.assert_frame_equal(run_metrics(frame, bootstrap), run_metrics(shuffled, bootstrap))
-
-
-def test_the_table_has_the_house_form():
-    found = run_metrics(run_of(), bootstrap_of(run_of()))
+    found = run_metrics(frame, bootstrap)
+    pd.testing.assert_frame_equal(found, run_metrics(shuffled, bootstrap))
     assert found.index.tolist() == ["coverage", *METRICS]
     assert found.columns.tolist() == list(COLUMNS)
-    assert (found["n"] == found["n"].astype(int)).all()
 
 
 # Intervals
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10**6), people=st.integers(5, 9), rows=st.integers(10, 60))
 def test_every_metric_of_every_draw_is_that_of_the_rows_copied_out(seed, people, rows):
     frame = run_of(seed, rows=rows, people=people, missing=0.1)
-    bootstrap = bootstrap_of(frame, draws=15, seed=seed)
+    bootstrap = bootstrap_of(frame, draws=8, seed=seed)
     complete = frame.dropna()
-    drawn = pd.DataFrame(metrics.Run(frame["ground_truth"], frame["score"], frame["participant"], bootstrap).draws)
-    for (_, values), copied in zip(drawn.iterrows(), copies_of(complete, bootstrap), strict=True):
+    drawn = pd.DataFrame(Run(frame, bootstrap).drawn).drop(columns="coverage")
+    for (_, values), copied in zip(drawn.iloc[1:].iterrows(), copies_of(complete, bootstrap), strict=True):
         recomputed = metrics_of(copied)
         assert values.to_numpy() == pytest.approx(recomputed[values.index].to_numpy(), abs=1e-12, nan_ok=True)
-
-
-def test_intervals_are_quantiles_of_the_metric_over_copies():
-    frame = run_of(rows=80, people=16, missing=0)
-    bootstrap = bootstrap_of(frame, draws=200)
-    found = label_metrics(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
-    copied = pd.DataFrame([metrics_of(rows) for rows in copies_of(frame, bootstrap)])
-    for name in ("accuracy", "macro_f1", "mean_absolute_error", "spearman", "quadratic_kappa", "sensitivity_4"):
-        assert found.loc[name, ["low", "high"]].tolist() == pytest.approx(
-            copied[name].quantile([0.025, 0.975]).tolist()
-        )
-        assert found.loc[name, "method"].endswith(bootstrap.description)
-        assert found.loc[name, "reason"] == ""
 
 
 def test_rho_does_not_depend_on_how_much_fits_into_memory_at_once(monkeypatch):
@@ -259,13 +230,6 @@ def test_the_memory_of_rho_does_not_grow_with_the_draws():
     assert peak < 120e6
 
 
-def test_the_seed_decides():
-    frame = run_of()
-    first, same, other = (run_metrics(frame, bootstrap_of(frame, draws=300, seed=seed)) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, same)
-    assert first.loc["spearman", "low"] != other.loc["spearman", "low"]
-
-
 # Coverage, policies and bounds
 
 
@@ -276,18 +240,6 @@ def failed_run():
     frame = pd.DataFrame({"score": score, "status": status, "ground_truth": truth})
     frame["participant"] = list("abcdef")
     return frame
-
-
-def test_an_unusable_reply_is_missing_or_three():
-    frame = failed_run()
-    assert counted_scores(frame).tolist() == pytest.approx([4, NAN, 3, NAN, 2, NAN], nan_ok=True)
-    assert counted_scores(frame, "authors").tolist() == pytest.approx([4, 3, 3, 3, 2, NAN], nan_ok=True)
-
-
-def test_a_score_beside_a_failure_counts_nothing():
-    frame = pd.DataFrame({"score": [5.0], "status": ["api_error"]})
-    assert np.isnan(counted_scores(frame)).all()
-    assert counted_scores(frame, "authors").tolist() == [3.0]
 
 
 def test_a_run_of_nothing_but_failures_has_an_accuracy_only_to_the_authors():
@@ -324,39 +276,33 @@ def test_the_interval_of_coverage_resamples_participants():
     assert [found["low"], found["high"]] == pytest.approx(np.quantile(shares, [0.025, 0.975]))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bounds_are_reached_by_some_scores_and_exceeded_by_none(seed):
-    frame = run_of(seed, rows=12, missing=0.3)
+def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
+    frame = run_of(1, rows=12, missing=0.3)
     truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
-    found = missing_bounds(truth, score)
-    known = np.isfinite(truth)
+    found, known = missing_bounds(frame), np.isfinite(truth)
     assert (found["n"] == known.sum()).all()
-    grid = np.arange(1, 5.01, 0.25)
     ends = {"accuracy": max, "within_one": max, "mean_absolute_error": min}
+    random = np.where(np.isnan(score), np.random.default_rng(1).uniform(1, 5, len(score)), score)
     for name, best in ends.items():
-        worst = min if best is max else max
-        bounds = {}
-        for end, chosen in (("best", best), ("worst", worst)):
+        bounds = []
+        for end, chosen in (("best", best), ("worst", min if best is max else max)):
             filled = score.copy()
             for row in np.flatnonzero(known & np.isnan(score)):
-                candidates = [*grid, truth[row]]
-                filled[row] = chosen(candidates, key=lambda s: label_metrics([truth[row]], [s]).loc[name, "estimate"])
-            bounds[end] = label_metrics(truth, filled).loc[name, "estimate"]
-            assert found.loc[f"{name}_{end}", "estimate"] == pytest.approx(bounds[end], abs=1e-12)
-        random = np.where(np.isnan(score), np.random.default_rng(seed).uniform(1, 5, len(score)), score)
-        value = label_metrics(truth, random).loc[name, "estimate"]
-        assert min(bounds.values()) - 1e-12 <= value <= max(bounds.values()) + 1e-12
+                candidates = [1.0, 2.5, 3.5, 5.0, truth[row]]
+                filled[row] = chosen(candidates, key=lambda one: metrics_of(scored([truth[row]], [one]))[name])
+            bounds.append(metrics_of(scored(truth, filled))[name])
+            assert found.loc[f"{name}_{end}", "estimate"] == pytest.approx(bounds[-1], abs=1e-12)
+        assert min(bounds) - 1e-12 <= metrics_of(scored(truth, random))[name] <= max(bounds) + 1e-12
 
 
 def test_without_a_missing_score_the_bounds_are_the_metric():
     frame = run_of(missing=0)
     bootstrap = bootstrap_of(frame, draws=100)
-    found = label_metrics(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
-    bounds = missing_bounds(frame["ground_truth"], frame["score"], frame["participant"], bootstrap)
+    found, bounds = run_metrics(frame, bootstrap), missing_bounds(frame, bootstrap)
+    numbers = ["estimate", "low", "high"]
     for name in ("accuracy", "within_one", "mean_absolute_error"):
         for end in ("worst", "best"):
-            for column in ("estimate", "low", "high"):
-                assert bounds.loc[f"{name}_{end}", column] == pytest.approx(found.loc[name, column], abs=1e-12)
+            assert bounds.loc[f"{name}_{end}", numbers].tolist() == pytest.approx(found.loc[name, numbers].tolist())
 
 
 def test_unknown_policies_are_refused():
@@ -369,21 +315,21 @@ def test_unknown_policies_are_refused():
 
 def test_the_mean_and_the_spread_over_runs_are_those_of_the_tables():
     runs = [run_of(seed, error=0.8) for seed in range(4)]
-    found = over_runs(runs)
-    tables = pd.DataFrame({name: table["estimate"] for name, table in found.runs.items()})
-    assert list(found.runs) == ["1", "2", "3", "4"]
+    found = OverRuns(runs)
+    tables = pd.DataFrame({name: one.mean["estimate"] for name, one in found.each.items()})
+    assert list(tables) == ["1", "2", "3", "4"]
     assert found.mean["estimate"].to_numpy() == pytest.approx(tables.mean(axis=1).to_numpy())
     assert found.spread["estimate"].to_numpy() == pytest.approx(tables.std(axis=1, ddof=1).to_numpy())
     assert (found.spread["n"] == 4).all()
     assert found.spread[["low", "high"]].isna().all(axis=None)
     for number, frame in enumerate(runs, 1):
-        pd.testing.assert_frame_equal(found.runs[str(number)], run_metrics(frame))
+        pd.testing.assert_frame_equal(found.each[str(number)].mean, run_metrics(frame))
 
 
 def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
     runs = [run_of(seed, rows=80, people=10, missing=0, error=0.8) for seed in range(3)]
-    bootstrap = bootstrap_of(*runs, draws=150)
-    found = over_runs(runs, bootstrap).mean
+    bootstrap = bootstrap_of(*runs, draws=30)
+    found = OverRuns(runs, bootstrap).mean
     copies = zip(*(copies_of(frame, bootstrap) for frame in runs), strict=True)
     means = pd.DataFrame([pd.concat([metrics_of(rows) for rows in draw], axis=1).mean(axis=1) for draw in copies])
     for name in ("accuracy", "macro_f1", "spearman", "quadratic_kappa"):
@@ -394,7 +340,7 @@ def test_the_interval_of_the_mean_takes_the_same_participants_in_every_run():
 def test_copies_of_a_run_change_nothing_and_have_no_spread():
     frame = run_of(missing=0)
     bootstrap = bootstrap_of(frame, draws=100)
-    one, ten = over_runs([frame], bootstrap), over_runs([frame] * 10, bootstrap)
+    one, ten = OverRuns([frame], bootstrap), OverRuns([frame] * 10, bootstrap)
     numbers = ["estimate", "low", "high", "n"]
     pd.testing.assert_frame_equal(one.mean[numbers], ten.mean[numbers], rtol=1e-12)
     assert (ten.spread["estimate"].dropna() < 1e-12).all()
@@ -405,7 +351,7 @@ def test_copies_of_a_run_change_nothing_and_have_no_spread():
 def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
     fine = run_of(missing=0)
     constant = fine.assign(score=3.0)
-    found = over_runs({"a": fine, "b": constant}, bootstrap_of(fine)).mean
+    found = OverRuns({"a": fine, "b": constant}, bootstrap_of(fine)).mean
     assert np.isnan(found.loc["spearman", "estimate"])
     assert found.loc["spearman", "reason"] == "undefined in 1 of 2 runs: every score is the same"
     assert np.isfinite(found.loc["accuracy", ["estimate", "low"]].astype(float)).all()
@@ -413,13 +359,13 @@ def test_a_metric_that_one_run_lacks_has_no_mean_and_says_so():
 
 def test_no_run_is_an_error():
     with pytest.raises(UserError, match="no run to be evaluated"):
-        over_runs([])
+        OverRuns([])
 
 
 def test_answers_about_one_conversation_are_matched_by_its_id():
-    first = pd.DataFrame({"conversation": list("ABCD"), "score": [4.0, 2.0, 3.0, NAN]})
-    second = pd.DataFrame({"conversation": list("DCBA"), "score": [1.0, 3.0, 4.0, 4.4]})
-    found = stability([first, second])
+    first = scored([3.0] * 4, [4.0, 2.0, 3.0, NAN]).assign(conversation=list("ABCD"))
+    second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
+    found = stability(OverRuns([first, second]))
     assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx([2 / 3, 3])  # A and C
     deviations = [np.std(pair, ddof=1) for pair in ([4.0, 4.4], [2.0, 4.0], [3.0, 3.0])]
     assert found.loc["score_deviation", "estimate"] == pytest.approx(np.mean(deviations))
@@ -429,7 +375,7 @@ def test_the_interval_of_stability_resamples_participants():
     runs = [run_of(seed, missing=0, error=0.3) for seed in (1, 1)]
     runs[1]["score"] = runs[1]["score"].mask(np.arange(60) % 7 == 0, 1.0)
     bootstrap = bootstrap_of(runs[0], draws=200)
-    found = stability(runs, bootstrap).loc["same_label"]
+    found = stability(OverRuns(runs, bootstrap)).loc["same_label"]
     same = runs[0].assign(
         same=[np.round(a) == np.round(b) for a, b in zip(*(run["score"] for run in runs), strict=True)]
     )
@@ -440,38 +386,30 @@ def test_the_interval_of_stability_resamples_participants():
 @pytest.mark.parametrize(
     ("frames", "reason"),
     [
-        ([], "one run has nothing to agree with"),
         ([run_of()], "one run has nothing to agree with"),
         ([run_of(), run_of().assign(score=NAN)], "no conversation has a score in two runs"),
         ([run_of(), run_of().assign(conversation=None)], "no conversation has a score in two runs"),
     ],
 )
 def test_without_two_answers_there_is_no_stability(frames, reason):
-    found = stability(frames)
+    found = stability(OverRuns(frames))
     assert found["estimate"].isna().all()
     assert (found["reason"] == reason).all()
-
-
-def test_a_conversation_that_is_there_twice_is_refused():
-    with pytest.raises(ValueError, match="twice in a run"):
-        stability([run_of(), run_of().assign(conversation="C1")])
 
 
 # Confusion and calibration
 
 
 def test_counts_of_several_runs_are_added():
-    first, second = run_of(1), run_of(2)
-    pd.testing.assert_frame_equal(confusion([first, second]), confusion(first) + confusion(second))
-    assert confusion(first).to_numpy().sum() == len(first.dropna())
-    assert confusion(first.assign(score=NAN, status="ok")).to_numpy().sum() == 0
+    both, first, second = (OverRuns(runs).confusion for runs in ([run_of(1), run_of(2)], [run_of(1)], [run_of(2)]))
+    pd.testing.assert_frame_equal(both, first + second)
 
 
 @pytest.mark.parametrize("policy", ["strict", "authors"])
 def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
     frames = [run_of(seed, rows=100) for seed in (1, 2)]
     bootstrap = bootstrap_of(*frames, draws=100)
-    found = calibration(frames, bootstrap, policy=policy)
+    found = calibration(OverRuns(frames, bootstrap, policy))
     pooled = pd.concat([frame.assign(score=counted_scores(frame, policy)) for frame in frames]).dropna()
     predicted = np.clip(np.round(pooled["score"]), 1, 5)
     for level in range(1, 6):
@@ -484,7 +422,7 @@ def test_calibration_is_the_mean_truth_of_each_predicted_level(policy):
 
 def test_a_level_that_is_never_predicted_says_so():
     frame = run_of(missing=0).assign(score=4.0)
-    found = calibration(frame, bootstrap_of(frame))
+    found = calibration(OverRuns([frame], bootstrap_of(frame)))
     assert found.loc[2, "reason"] == "nothing is predicted as 2"
     assert found.loc[[1, 2, 3, 5], "estimate"].isna().all()
     assert found.loc[4, "estimate"] == pytest.approx(frame["ground_truth"].mean())
@@ -498,15 +436,12 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     bootstrap = bootstrap_of(run_of())
     for found in (
         run_metrics(empty, bootstrap),
-        over_runs([empty, empty], bootstrap).mean,
-        calibration([empty], bootstrap),
+        OverRuns([empty, empty], bootstrap).mean,
+        calibration(OverRuns([empty], bootstrap)),
     ):
         assert found["estimate"].isna().all()
         assert (found["reason"] != "").all()
-    bounds = missing_bounds([], [], [], bootstrap)
-    assert (bounds["reason"] == "no conversation has a ground truth").all()
-    assert calibration([]).shape == (5, 7)
-    assert confusion([]).to_numpy().sum() == 0
+    assert (missing_bounds(empty, bootstrap)["reason"] == "no conversation has a ground truth").all()
 
 
 @pytest.mark.parametrize(
@@ -521,7 +456,7 @@ def test_without_rows_every_metric_says_why_it_is_missing():
     ],
 )
 def test_a_metric_that_is_undefined_says_why(truth, score, name, reason):
-    found = label_metrics(truth, score, ["P1"] * len(truth), ParticipantBootstrap(["P1"], draws=20))
+    found = run_metrics(scored(truth, score).assign(participant="P1"), ParticipantBootstrap(["P1"], draws=20))
     assert np.isnan(found.loc[name, "estimate"])
     assert found.loc[name, "reason"] == reason
 
@@ -540,12 +475,12 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, re
     if participant is not None:
         frame["participant"] = pd.Series(participant, dtype=object)
     bootstrap = ParticipantBootstrap(list("abcde"), draws=20)
-    for found in (run_metrics(frame, bootstrap), over_runs([frame] * 2, bootstrap).mean):
+    for found in (run_metrics(frame, bootstrap), OverRuns([frame] * 2, bootstrap).mean):
         defined = found["estimate"].notna()
         assert (found.loc[defined, "reason"] == reason).all()
         assert found[["low", "high"]].isna().all(axis=None)
-    assert stability([frame] * 2, bootstrap)["reason"].tolist() == [reason] * 2
-    assert missing_bounds(frame["ground_truth"], frame["score"], participant, bootstrap)["reason"].unique() == [reason]
+    assert stability(OverRuns([frame] * 2, bootstrap))["reason"].tolist() == [reason] * 2
+    assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
 
 
 def test_a_perfect_judge_is_not_called_certain():
@@ -559,12 +494,6 @@ def test_a_perfect_judge_is_not_called_certain():
 def test_participants_that_the_bootstrap_does_not_know_are_an_error():
     with pytest.raises(UserError, match="6 participants of these rows, such as 'P2', are not among the 2"):
         run_metrics(run_of(), ParticipantBootstrap(["P0", "P1"], draws=20))
-
-
-@pytest.mark.parametrize("compute", [label_metrics, missing_bounds])
-def test_lengths_have_to_agree(compute):
-    with pytest.raises(ValueError, match="2 ground truths and 1 scores"):
-        compute([1.0, 2.0], [1.0])
 
 
 def youden_by_hand(truth, score):
@@ -581,8 +510,8 @@ def youden_by_hand(truth, score):
 def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_five_levels_together():
     truth = run_of(1, rows=240, missing=0)["ground_truth"]
     frames = [run_of(seed, rows=240, people=12, missing=0).assign(ground_truth=truth) for seed in (1, 2)]
-    bootstrap = bootstrap_of(*frames, draws=400)
-    found = recognition(frames, bootstrap)
+    bootstrap = bootstrap_of(*frames, draws=60)
+    found = recognition(OverRuns(frames, bootstrap))
 
     def by_hand(chosen):
         rounded = np.clip(np.rint([one[["ground_truth", "score"]].to_numpy().T for one in chosen]), 1, 5).tolist()
@@ -599,7 +528,7 @@ def test_youdens_index_is_recall_minus_the_share_elsewhere_with_intervals_for_fi
 
 def test_a_judge_that_always_says_the_same_recognizes_nothing():
     frame = run_of(missing=0).assign(score=4.0)
-    found = recognition([frame], bootstrap_of(frame))
+    found = recognition(OverRuns([frame], bootstrap_of(frame)))
     np.testing.assert_allclose(found["estimate"], 0, atol=1e-12)
     assert found.loc[1, "reason"] == "no interval: the judge never gives this level"
     assert levels_recognized(found)["estimate"] == 0
@@ -607,7 +536,7 @@ def test_a_judge_that_always_says_the_same_recognizes_nothing():
 
 def test_a_judge_that_is_never_wrong_recognizes_every_level():
     frame = run_of(rows=200, missing=0)
-    found = levels_recognized(recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
+    found = levels_recognized(recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))))
     assert (found["estimate"], found["n"]) == (5, 200)
 
 
@@ -615,12 +544,13 @@ def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():
     frame = run_of(rows=200, people=20, missing=0)
     lowest = frame["ground_truth"] < 1.5
     frame.loc[lowest, "participant"] = [f"P{row % 3}" for row in range(lowest.sum())]
-    found = recognition([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))
+    found = recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame)))
     assert found.loc[1, "estimate"] == 1
     assert found.loc[1, "reason"] == "no interval: only 3 participants to resample"
     assert levels_recognized(found)["estimate"] == 4
 
 
+@pytest.mark.long
 def test_a_judge_without_skill_seldom_recognizes_a_level():
     """The five intervals together err in at most 5% of the studies; 200 studies, three standard errors."""
     wrong = 0
@@ -628,7 +558,7 @@ def test_a_judge_without_skill_seldom_recognizes_a_level():
         generator = np.random.default_rng(seed)
         frame = run_of(seed, rows=150, people=40, missing=0)
         frame["score"] = generator.permutation(frame["score"].to_numpy())
-        wrong += levels_recognized(recognition([frame], bootstrap_of(frame, draws=300)))["estimate"] > 0
+        wrong += levels_recognized(recognition(OverRuns([frame], bootstrap_of(frame, draws=300))))["estimate"] > 0
     assert wrong / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
 
 
@@ -643,5 +573,5 @@ def test_a_judge_without_skill_seldom_recognizes_a_level():
 )
 def test_where_no_level_can_be_decided_the_number_has_a_reason(frame, reason):
     bootstrap = ParticipantBootstrap([f"P{row}" for row in range(8)], draws=20)
-    found = levels_recognized(recognition([frame], bootstrap))
+    found = levels_recognized(recognition(OverRuns([frame], bootstrap)))
     assert (found["estimate"], found["reason"]) == (None, reason)

@@ -1,6 +1,7 @@
 """Ratings of turns and dimensions: what is asked, how strictly it is read, and how it compares with the person's."""
 
 import json
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -13,49 +14,29 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, recall_score
 from typer.testing import CliRunner
 
-from helpers import endpoint
+from helpers import endpoint, judged
 from helpers.extras import need_the_judge
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.files import read_predictions
 from sense7.judge.journal import Journal
 from sense7.judge.logs import LOGS
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.report import applicability, by_rating, evaluate
 from sense7.judge.requests import Shots, asked_units
-from sense7.judge.session import carry_out, plan_session
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.workbook import write_sheets
-from sense7.workbook.sheets import parse_sheets
 
 need_the_judge()
 
-Endpoint, Answered = endpoint.Endpoint, endpoint.Answer
+Answered = endpoint.Answer
 ALL = dict.fromkeys(RATING_NAMES, 4)
 
 
-@pytest.fixture
-def sheets_of(minimal_sheets):
-    """Sheets of so many conversations of two turns each, in which different things are said."""
-
-    def build(conversations, **ratings):
-        said = [f"Message {number} of conversation {name}." for name in range(conversations) for number in range(4)]
-        return minimal_sheets(conversations=conversations, turns=2, messages={"Content": said} | ratings)
-
-    return build
-
-
-@pytest.fixture
-def study_of(sheets_of):
-    return lambda *given, **ratings: parse_sheets(sheets_of(*given, **ratings))
-
-
 def ask(study, server, folder, **options):
-    known = {"model": "judge", "concurrency": 4, "unit": "turn", "rating": "all"} | options
-    return carry_out(plan_session(study, endpoint=Address.of(server.address), folder=folder, **known))
+    return judged.ask(study, server, folder, **{"prompt": None, "unit": "turn", "rating": "all"} | options)
 
 
 def cells_of(path, sheet="ratings"):
@@ -67,7 +48,7 @@ def cells_of(path, sheet="ratings"):
 
 
 def test_a_turn_is_asked_about_with_what_was_said_up_to_it_and_nothing_after(study_of):
-    study = study_of(3)
+    study = study_of(3, 2)
     units = asked_units(study, "turn", ["overall"])
     assert units["conversation"].tolist() == [f"C{c}.turn{t}" for c in (1, 2, 3) for t in (1, 2)]
     assert units["source"].tolist() == ["C1", "C1", "C2", "C2", "C3", "C3"]
@@ -76,10 +57,10 @@ def test_a_turn_is_asked_about_with_what_was_said_up_to_it_and_nothing_after(stu
         assert said == [f"Message {n} of conversation {number // 2}." for n in range(2 + 2 * (number % 2))]
 
 
-def test_one_call_asks_for_all_ratings_with_a_schema(study_of, tmp_path):
-    with Endpoint(endpoint.rates) as server:
-        ask(study_of(2), server, tmp_path / "out")
-        assert len(server.asked) == 4, "two conversations of two turns"
+def test_one_call_asks_for_all_ratings_with_a_schema(server, study_of, tmp_path):
+    server.script = endpoint.rates
+    ask(study_of(2, 2), server, tmp_path / "out")
+    assert len(server.asked) == 4, "two conversations of two turns"
     for asked in server.asked:
         assert asked.body["response_format"] == schema(RATING_NAMES)
         assert all(f"- {name}: " in asked.prompt for name in RATING_NAMES)
@@ -89,11 +70,11 @@ def test_one_call_asks_for_all_ratings_with_a_schema(study_of, tmp_path):
 
 @pytest.mark.parametrize("unit", ["conversation", "turn"])
 @pytest.mark.parametrize("rating", ["overall", "Interest", "all"])
-def test_every_unit_and_rating_has_its_own_question_file_and_truth(unit, rating, study_of, tmp_path):
-    study = study_of(3)
+def test_every_unit_and_rating_has_its_own_question_file_and_truth(server, unit, rating, study_of, tmp_path):
+    study = study_of(3, 2)
     standard = (unit, rating) == ("conversation", "overall")
-    with Endpoint(lambda asked: endpoint.GOOD if standard else endpoint.rates(asked)) as server:
-        outcome = ask(study, server, tmp_path / "out", unit=unit, rating=rating)
+    server.script = lambda asked: endpoint.GOOD if standard else endpoint.rates(asked)
+    outcome = ask(study, server, tmp_path / "out", unit=unit, rating=rating)
     name = "empathy" if standard else f"{rating}_{unit}"
     assert outcome.paths[0].name == f"judge-{name}-iter1.xlsx"
     frame = read_predictions(outcome.paths[0]).frame
@@ -109,15 +90,15 @@ def test_every_unit_and_rating_has_its_own_question_file_and_truth(unit, rating,
         assert frame["ground_truth"].tolist() == [truth.loc[conversation, int(turn)] for conversation, turn in places]
 
 
-def test_the_ratings_stand_beside_the_persons_own(study_of, tmp_path):
-    study = study_of(2)
+def test_the_ratings_stand_beside_the_persons_own(server, study_of, tmp_path):
+    study = study_of(2, 2)
     study.turns.loc[0, ["Interest", "Interest_state"]] = [np.nan, "not rated"]
     study.turns.loc[1, ["Interest", "Interest_state"]] = [2.0, "rated"]
     study.turns.loc[2, ["Interest", "Interest_state"]] = [np.nan, "absent"]
     study.turns.loc[3, ["Interest", "Interest_state"]] = [np.nan, "not rated"]
-    with Endpoint(endpoint.rates) as server:
-        turns = ask(study, server, tmp_path / "turns").paths[0]
-        whole = ask(study, server, tmp_path / "whole", unit="conversation").paths[0]
+    server.script = endpoint.rates
+    turns = ask(study, server, tmp_path / "turns").paths[0]
+    whole = ask(study, server, tmp_path / "whole", unit="conversation").paths[0]
     cells = cells_of(turns)
     assert cells["TaskId"] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
     assert (cells["Conversation"], cells["Turn"]) == (["C1", "C1", "C2", "C2"], [1, 2, 1, 2])
@@ -131,34 +112,33 @@ def test_the_ratings_stand_beside_the_persons_own(study_of, tmp_path):
     assert cells["Turn"] == [None, None]
 
 
-def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(study_of, tmp_path):
-    from inspect_ai.log import read_eval_log
-
-    with Endpoint(endpoint.rates) as server:
-        path = ask(study_of(2), server, tmp_path / "out").paths[0]
-    log = read_eval_log(str(next((tmp_path / "out" / LOGS).glob("*.eval"))))
-    assert [sample.id for sample in log.samples] == ["C1.turn1", "C1.turn2", "C2.turn1", "C2.turn2"]
+def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(server, study_of, tmp_path):
+    server.script = endpoint.rates
+    path = ask(study_of(2, 2), server, tmp_path / "out").paths[0]
+    with zipfile.ZipFile(next((tmp_path / "out" / LOGS).glob("*.eval"))) as log:
+        names = [f"C{conversation}.turn{turn}" for conversation in (1, 2) for turn in (1, 2)]
+        samples = [json.loads(log.read(f"samples/{name}_epoch_1.json")) for name in names]
     for name in RATING_NAMES:
-        assert [sample.scores[name].value for sample in log.samples] == cells_of(path)[f"{name} judge"]
+        assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[f"{name} judge"]
 
 
-def test_a_limit_counts_conversations_with_all_their_turns(study_of, tmp_path):
-    with Endpoint(endpoint.rates) as server:
-        ask(study_of(4), server, tmp_path / "out", limit=2)
-        assert len(server.asked) == 4
-        ask(study_of(4), server, tmp_path / "out", limit=3)
-        assert len(server.asked) == 6
+def test_a_limit_counts_conversations_with_all_their_turns(server, study_of, tmp_path):
+    server.script = endpoint.rates
+    ask(study_of(4, 2), server, tmp_path / "out", limit=2)
+    assert len(server.asked) == 4
+    ask(study_of(4, 2), server, tmp_path / "out", limit=3)
+    assert len(server.asked) == 6
 
 
-def test_another_unit_or_rating_is_another_session(study_of, tmp_path):
-    with Endpoint(endpoint.rates) as server:
-        ask(study_of(2), server, tmp_path / "out")
-        for changed in ({"unit": "conversation"}, {"rating": "Interest"}):
-            with pytest.raises(UserError, match="asked something else"):
-                ask(study_of(2), server, tmp_path / "out", **changed)
-        assert len(server.asked) == 4
-        assert ask(study_of(2), server, tmp_path / "out").statuses == Counter(ok=4)
-        assert len(server.asked) == 4
+def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
+    server.script = endpoint.rates
+    ask(study_of(2, 2), server, tmp_path / "out")
+    for changed in ({"unit": "conversation"}, {"rating": "Interest"}):
+        with pytest.raises(UserError, match="asked something else"):
+            ask(study_of(2, 2), server, tmp_path / "out", **changed)
+    assert len(server.asked) == 4
+    assert ask(study_of(2, 2), server, tmp_path / "out").statuses == Counter(ok=4)
+    assert len(server.asked) == 4
 
 
 @pytest.mark.parametrize(
@@ -170,19 +150,19 @@ def test_another_unit_or_rating_is_another_session(study_of, tmp_path):
         ({"shots": Shots("adaptive")}, "--shots: examples have a score of a whole conversation"),
     ],
 )
-def test_unfit_options_are_refused_before_anything_is_written(options, said, study_of, tmp_path):
-    with Endpoint() as server, pytest.raises(UserError) as caught:
-        ask(study_of(2), server, tmp_path / "out", **options)
+def test_unfit_options_are_refused_before_anything_is_written(server, options, said, study_of, tmp_path):
+    with pytest.raises(UserError) as caught:
+        ask(study_of(2, 2), server, tmp_path / "out", **options)
     assert said in str(caught.value)
     assert server.asked == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(study_of, tmp_path):
-    with Endpoint(endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))) as server:
-        outcome = ask(study_of(2), server, tmp_path / "out")
-        assert outcome.stopped.endswith("Give --omit response_format")
-        assert ask(study_of(2), server, tmp_path / "out", omit=["response_format"]).statuses == Counter(ok=4)
+def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(server, study_of, tmp_path):
+    server.script = endpoint.refuses("response_format", then=Answered(text=json.dumps(ALL)))
+    outcome = ask(study_of(2, 2), server, tmp_path / "out")
+    assert outcome.stopped.endswith("Give --omit response_format")
+    assert ask(study_of(2, 2), server, tmp_path / "out", omit=["response_format"]).statuses == Counter(ok=4)
 
 
 # How it is read
@@ -228,7 +208,7 @@ def test_no_text_breaks_the_reading(text):
     assert bool(levels) != bool(reason)
 
 
-def test_failures_keep_their_status_and_nothing_is_scored_by_default(study_of, tmp_path):
+def test_failures_keep_their_status_and_nothing_is_scored_by_default(server, study_of, tmp_path):
     answers = {
         "conversation 0": Answered(text=json.dumps(ALL | {"overall": 3})),
         "conversation 1": Answered(text="<S2>4</S2>"),
@@ -236,8 +216,8 @@ def test_failures_keep_their_status_and_nothing_is_scored_by_default(study_of, t
         "conversation 3": Answered(text='{"overall": 4', finish="length"),
     }
     script = lambda asked: next(answer for said, answer in answers.items() if said in asked.prompt)  # noqa: E731
-    with Endpoint(script) as server:
-        path = ask(study_of(4), server, tmp_path / "out", unit="conversation").paths[0]
+    server.script = script
+    path = ask(study_of(4, 2), server, tmp_path / "out", unit="conversation").paths[0]
     frame = read_predictions(path).frame
     assert frame["status"].tolist() == ["ok", "parse_failure", "refusal", "truncated"]
     assert frame["score"].tolist()[0] == 3.0
@@ -245,21 +225,21 @@ def test_failures_keep_their_status_and_nothing_is_scored_by_default(study_of, t
     assert cells_of(path)["Interest judge"] == [4, None, None, None]
 
 
-def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(study_of, tmp_path):
+def test_a_dimension_that_does_not_apply_is_an_answer_and_no_score(server, study_of, tmp_path):
     none = Answered(text=json.dumps({"Interest": NOT_APPLICABLE}))
-    with Endpoint(lambda asked: none) as server:
-        outcome = ask(study_of(3), server, tmp_path / "out", rating="Interest", give_up_after=2)
-        assert (outcome.stopped, outcome.without_score) == ("", [])
-        assert outcome.statuses == Counter(not_applicable=6)
+    server.script = lambda asked: none
+    outcome = ask(study_of(3, 2), server, tmp_path / "out", rating="Interest", give_up_after=2)
+    assert (outcome.stopped, outcome.without_score) == ("", [])
+    assert outcome.statuses == Counter(not_applicable=6)
     frame = read_predictions(outcome.paths[0]).frame
     assert frame["score"].isna().all()
     assert frame["status"].eq("not_applicable").all()
 
 
 @pytest.mark.parametrize(("cell", "said"), [(6, "'6' is no level"), ("N/A", "'N/A' is no level from 1 to 5. Write a")])
-def test_a_cell_that_is_no_rating_is_refused_with_its_place(cell, said, study_of, tmp_path):
-    with Endpoint(endpoint.rates) as server:
-        path = ask(study_of(1), server, tmp_path / "out").paths[0]
+def test_a_cell_that_is_no_rating_is_refused_with_its_place(server, cell, said, study_of, tmp_path):
+    server.script = endpoint.rates
+    path = ask(study_of(1, 2), server, tmp_path / "out").paths[0]
     book = openpyxl.load_workbook(path)
     column = [cell.value for cell in book["ratings"][1]].index("Interest judge") + 1
     book["ratings"].cell(3, column).value = cell
@@ -302,7 +282,7 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
     ratings = ratings_of(2)
     bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
     found = by_rating({"run": ratings}, bootstrap)["Interest"]
-    expected = label_metrics(ratings["person"], ratings["judge"], ratings["participant"], bootstrap)
+    expected = run_metrics(ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap)
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
 
@@ -314,16 +294,17 @@ def test_what_is_undefined_says_why():
     assert found.loc["sensitivity", "reason"] == "the person says of no rating that it does not apply"
 
 
-def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(sheets_of, tmp_path):
-    write_sheets(sheets_of(12), tmp_path / "data.xlsx")
-    with Endpoint(endpoint.rates) as server:
-        arguments = ["run", "--data", str(tmp_path / "data.xlsx"), "--base-url", server.address, "--model", "judge"]
-        arguments += ["--unit", "turn", "--rating", "all", "--out", str(tmp_path / "out"), "--runs", "2"]
-        said = CliRunner().invoke(judge_commands, arguments)
-        assert said.exit_code == 0, said.output
-        assert len(server.asked) == 48
-        assert [Path(path).name for path in said.stdout.split()] == [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
-        assert "Rate the last message" in server.asked[0].prompt
+def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(server, minimal_sheets, tmp_path):
+    said = {"Content": judged.said_in(12, 2)}
+    write_sheets(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
+    server.script = endpoint.rates
+    arguments = ["run", "--data", str(tmp_path / "data.xlsx"), "--base-url", server.address, "--model", "judge"]
+    arguments += ["--unit", "turn", "--rating", "all", "--out", str(tmp_path / "out"), "--runs", "2"]
+    said = CliRunner().invoke(judge_commands, arguments)
+    assert said.exit_code == 0, said.output
+    assert len(server.asked) == 48
+    assert [Path(path).name for path in said.stdout.split()] == [f"judge-all_turn-iter{run}.xlsx" for run in (1, 2)]
+    assert "Rate the last message" in server.asked[0].prompt
     said = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"]).stdout
     for name in RATING_NAMES:
         assert f"\n{name} " in said

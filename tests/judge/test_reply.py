@@ -4,12 +4,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from sense7.errors import UserError
 from sense7.findings.ground_truth import labels
-from sense7.judge.reply import STATUSES, Reply, check_policy, read_reply
+from sense7.judge.reply import check_policy, read_reply
 
 
 @pytest.mark.parametrize(
@@ -74,7 +72,7 @@ def test_one_number_on_the_scale_is_read_among_any_words(inside, score):
     assert reply.doubtful == (re.fullmatch(r"\s*[0-9.]*[0-9]\s*", inside) is None), "more than a bare score is doubtful"
 
 
-@pytest.mark.parametrize("tag", ["think", "Thinking", "REASONING"])
+@pytest.mark.parametrize("tag", ["think", "REASONING"])
 @pytest.mark.parametrize(
     ("text", "strict", "authors"),
     [
@@ -93,9 +91,71 @@ def test_thinking_is_removed_before_the_strict_reading_alone(tag, text, strict, 
     assert reply.doubtful == (strict != authors and (strict, authors) != (None, 3))
 
 
-def test_a_reply_that_was_still_thinking_is_truncated():
-    cut = read_reply("<think>Perhaps <S2>1</S2>", finish_reason="length")
-    assert (cut.status, cut.score, cut.authors_score) == ("truncated", None, 1)
+# What a model thinks aloud
+
+MARKS = {
+    "DeepSeek, Qwen": ("<think>", "</think>"),
+    "Claude by prompt": ("<Thinking>", "</Thinking>"),
+    "Hunyuan": ("<think:opt>", "</think:opt>"),
+    "with attributes": ("<think effort='high'>", "</think>"),
+    "EXAONE": ("<thought>", "</thought>"),
+    "fine-tunes": ("<reasoning>", "</reasoning>"),
+    "Seed": ("<seed:think>", "</seed:think>"),
+    "LongCat": ("<longcat_think>", "</longcat_think>"),
+    "scratchpad": ("<scratchpad>", "</scratchpad>"),
+    "Mistral": ("[THINK]", "[/THINK]"),
+    "Pangu": ("[unused16]", "[unused17]"),
+    "Kimi": ("◁think▷", "◁/think▷"),
+    "Cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    "OpenThoughts": ("<|begin_of_thought|>", "<|end_of_thought|><|begin_of_solution|>"),
+    "Step": ("<|THINK_START|>", "<|THINK_END|>"),
+    "Solar": ("<|think:start|>", "<|think:end|>"),
+    "Solar Open": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
+    "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
+    "gpt-oss": ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    "gpt-oss, JSON": ("<|channel|>commentary<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    "gpt-oss without tokens": ("analysisWe see: ", "assistantfinal"),
+    "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "Granite": ("Here is my thought process: ", "Here is my response:"),
+    "HyperCLOVA X": ("/think\n", "<|im_end|>\n<|im_start|>assistant\n"),
+    "Open WebUI": ('<details type="reasoning" done="true">', "</details>"),
+    "fenced": ("```thinking\n", "\n```\n"),
+}
+MAYBE = "maybe <S2>1</S2>, or"
+
+
+@pytest.mark.parametrize("family", MARKS)
+def test_what_a_model_thinks_aloud_gives_no_score_closed_or_cut_off(family):
+    begin, end = MARKS[family]
+    closed = read_reply(f"{begin}{MAYBE}{end}<S0>because</S0><S2>4</S2>")
+    assert (closed.status, closed.score) == ("ok", 4)
+    for more in ("", f" <think>b</think> {MAYBE}" if not begin.startswith("<th") else ""):
+        cut = read_reply(f"{begin}{MAYBE}{more}", finish_reason="length")
+        assert (cut.status, cut.score, cut.authors_score) == ("truncated", None, 1)
+    never_closed = read_reply(f"{begin}{MAYBE}")
+    assert (never_closed.status, never_closed.score) == ("parse_failure", None)
+
+
+WHOLE = "<S0>because</S0><S2>4</S2>"
+CUT_OFF = {
+    f"<ponder>{MAYBE}": None,
+    f"<ponder>{MAYBE}</ponder> so": None,
+    f"[PONDER] {MAYBE}": None,
+    f"◁ponder▷{MAYBE}": None,
+    f"<|ponder|>{MAYBE}": None,
+    f"Well. <ponder>{MAYBE}": None,
+    f"<S0>{MAYBE}": None,
+    f"<ponder>a</ponder>{WHOLE} and": 4,
+    f"<answer>{WHOLE}": 4,
+    f"{WHOLE} and then": 4,
+    f"<b>Good.</b> {WHOLE} and": 4,
+}
+
+
+def test_a_reply_that_was_cut_off_in_markup_that_nobody_knows_is_no_score():
+    replies = {text: read_reply(text, finish_reason="length") for text in CUT_OFF}
+    assert {text: reply.score for text, reply in replies.items()} == CUT_OFF
+    assert {reply.status for reply in replies.values() if reply.score is None} == {"truncated"}
 
 
 @pytest.mark.parametrize(
@@ -153,11 +213,6 @@ def test_reasoning_is_the_first_s0_without_space_at_its_ends():
     assert read_reply("<S0>Kind.</S0>").reasoning == "Kind."
 
 
-@pytest.mark.parametrize("inside", ["4", " 4.5\n", "5.0", "1"])
-def test_a_plain_score_needs_no_remark(inside):
-    assert read_reply(f"<S2>{inside}</S2>").reason == ""
-
-
 def test_a_doubtful_reading_says_what_was_read():
     assert read_reply("<S2>4/5</S2>").reason == "more than a score from 1 to 5 inside <S2>: '4/5'"
     assert read_reply("<think><S2>1</S2></think><S2>5</S2>").reason == "the authors' rule reads 1"
@@ -201,35 +256,6 @@ def test_an_error_is_one_with_any_other_content():
     assert read_reply(None, error="").reason == "the request failed"
 
 
-authors_score = re.compile(r"[1-5](?:\.\d+)?", re.ASCII)
-
-
-def authors_rule(text):
-    """Their rule in one expression, with 3 for what can't be read."""
-    found = re.search(r"<S2>(.*?)</S2>", text, re.IGNORECASE | re.DOTALL | re.ASCII)
-    number = authors_score.search(found[1]) if found else None
-    return float(number[0]) if number else 3.0
-
-
-parts = st.lists(
-    st.one_of(
-        st.sampled_from(["<S2>", "</S2>", "<s2>", "</s2>", "<S0>", "</S0>"]),
-        st.text("0123456789.,/- \nab", max_size=6),
-    ),
-    max_size=8,
-).map("".join)
-
-
-@settings(max_examples=500, deadline=None)
-@given(parts)
-def test_any_reply_counts_to_the_authors_what_their_rule_gives(text):
-    reply = read_reply(text)
-    assert reply.status in STATUSES
-    assert (reply.score is None) == (reply.status != "ok")
-    assert reply.authors_score == authors_rule(text)
-    assert reply.doubtful or reply.score in (None, authors_rule(text))
-
-
 @pytest.mark.parametrize("piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "4 ", "4/5 ", "4 of     "])
 def test_a_long_reply_takes_no_time(piece):
     begun = time.process_time()
@@ -241,7 +267,3 @@ def test_unknown_policies_are_refused():
     check_policy("strict")
     with pytest.raises(UserError, match="Choose strict or authors"):
         check_policy("lenient")
-
-
-def test_a_reply_is_a_value():
-    assert read_reply("<S2>4</S2>") == Reply("<S2>4</S2>", 4.0, 4.0, "ok", "", None, doubtful=False)

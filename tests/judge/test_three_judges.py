@@ -16,7 +16,7 @@ from sense7.errors import UserError
 from sense7.estimators.estimates import COLUMNS, holm
 from sense7.findings.core import keyed_rows
 from sense7.judge import three_judges
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.judge.three_judges import ALL, EPSILON, CorpusBootstrap
 from sense7.record import Recorder, read_values
 from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
@@ -286,7 +286,11 @@ def test_the_accuracy_that_others_computed(tables, judge, accuracy):
 def test_scores_have_the_metrics_that_others_computed(judged, judge, known):
     """Macro F1, within one level, mean absolute error and Spearman's rho: see data/README.md."""
     scores = three_judges._scores(judged)
-    metrics = label_metrics(scores[list(EXPERTS)].to_numpy().ravel(), np.repeat(scores[judge].to_numpy(), 3))
+    metrics = run_metrics(
+        pd.DataFrame(
+            {"ground_truth": scores[list(EXPERTS)].to_numpy().ravel(), "score": np.repeat(scores[judge].to_numpy(), 3)}
+        )
+    )
     names = ["macro_f1", "within_one", "mean_absolute_error", "spearman"]
     assert tuple(metrics.loc[names, "estimate"].round(4)) == known
 

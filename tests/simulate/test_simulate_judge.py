@@ -1,6 +1,5 @@
 """The simulated judge: what is planted is in its scores, and its truth is that of the population."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -147,8 +146,6 @@ def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(kind,
     ("mapping", "said"),
     [
         ({"judge_signals": 1}, r"no parameter judge_signals\. Did you mean judge_signal"),
-        ({"judge_runs": 0}, r"judge_runs is 0; accepted: a whole number from 1 to 100"),
-        ({"judge_jitter_sd": "x"}, r"judge_jitter_sd is 'x'"),
         ({"judge_refusal_rate": 1.0}, r"judge_truncation_rate is 0.006; accepted: at most 1 together"),
     ],
 )
@@ -178,13 +175,6 @@ def test_the_judge_changes_nothing_of_the_study(default):
     assert keys == [entry["key"] for entry in default.truth["planted"] if not entry["key"].startswith("judge_")]
 
 
-def test_same_seed_same_scores_other_seed_other_scores(default, cheap):
-    again, other = cheap(DEFAULT_SEED), cheap(DEFAULT_SEED + 1)
-    for name in ("score", "kind", "judgment"):
-        np.testing.assert_array_equal(getattr(again.judged, name), getattr(default.judged, name))
-    assert (other.judged.score != default.judged.score).any()
-
-
 # Its truth
 
 
@@ -198,6 +188,7 @@ def test_correlation_and_accuracy_are_near_the_published_ones_and_called_tuned(p
     assert others == {"judge_spearman", "judge_accuracy"}
 
 
+@pytest.mark.long
 def test_a_judge_that_was_moved_away_is_not_called_tuned():
     small = Parameters(participants=8, conversations=30, unrated_conversations=1)
     entries = {entry["key"]: entry for entry in plant_judge(small, JudgeParameters(judge_signal=0.0))}
@@ -209,15 +200,11 @@ def test_a_judge_that_was_moved_away_is_not_called_tuned():
 def test_every_entry_says_what_it_is(planted, default):
     of_judge = {key: entry for key, entry in planted.items() if key.startswith("judge_")}
     assert set(JudgeParameters().as_dict()) < set(of_judge)
-    for entry in of_judge.values():
-        assert entry["meaning"]
-        assert entry["unit"]
-        assert entry["how"]
-        assert (entry["monte_carlo_error"] is not None) == (entry["kind"] == "implied")
+    assert all((one["monte_carlo_error"] is not None) == (one["kind"] == "implied") for one in of_judge.values())
     assert default.truth["judge"] == {"name": "simulated-judge", "parameters": JudgeParameters().as_dict()}
-    assert json.loads(json.dumps(default.truth["judge"])) == default.truth["judge"]
 
 
+@pytest.mark.long
 def test_what_follows_directly_is_what_was_put_in(planted):
     assert planted["judge_coverage"]["value"] == pytest.approx(1 - 0.028, abs=0.0004)
     # Only jitter parts the runs: without it, all of them agree.
@@ -225,6 +212,7 @@ def test_what_follows_directly_is_what_was_put_in(planted):
     assert still["judge_same_label"][0] == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_truth_agrees_with_studies_whose_texts_were_written(planted):
     """The stand-in for the number of words leaves no bias: studies with texts alone give the same."""
     judge, found = JudgeParameters(), []
@@ -238,6 +226,7 @@ def test_truth_agrees_with_studies_whose_texts_were_written(planted):
         assert abs(values.mean() - planted[key]["value"]) < 3.5 * error, key
 
 
+@pytest.mark.long
 def test_the_difference_that_words_make_varies_little():
     """That is what the stand-in is for: the error of the difference is a fraction of that of the value."""
     found = [
@@ -277,6 +266,7 @@ def test_embedded_predictions_are_regenerated_and_small(default, tmp_path):
     assert sum(map(len, _content(tmp_path / "again").values())) < 600_000
 
 
+@pytest.mark.long
 def test_planted_values_are_recovered_over_studies(default):
     """Estimates of the library over fresh studies, beside the truth that was computed without the library."""
     planted = {entry["key"]: entry for entry in default.truth["planted"]}

@@ -30,6 +30,9 @@ def test_same_seed_same_content_other_seed_other_content(default, cheap):
     assert other.sheets["Messages"].rows != default.sheets["Messages"].rows
     assert other.truth["planted"] == default.truth["planted"]
     assert other.truth["units"] != default.truth["units"]
+    for name in ("score", "kind", "judgment"):
+        np.testing.assert_array_equal(getattr(again.judged, name), getattr(default.judged, name))
+    assert (other.judged.score != default.judged.score).any()
 
 
 def test_file_is_what_the_sheets_say_and_small(default, written):
@@ -176,6 +179,7 @@ def test_units_point_into_the_workbook(default):
         assert roles[row[0], row[1]] == "assistant"
 
 
+@pytest.mark.long
 def test_a_value_stays_tuned_until_it_is_moved_away_from_the_published_one():
     small = Parameters(participants=8, conversations=30, unrated_conversations=1, turn_sd=2.5)
     truth = simulate(small, 1).truth

@@ -83,6 +83,7 @@ def test_the_persons_sheet(one_person):
     ]
 
 
+@pytest.mark.long
 def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, same_study):
     path = fetch("ieval", mirror=shared / "data" / "raw" / "ieval")
     ours, theirs = read_sheets(path), read_sheets(shared / "data" / "ieval.xlsx")

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pandera.pandas as pa
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sense7.findings.ground_truth import ground_truth
 from sense7.study import ABSENT, RATED, STATES
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_word
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import WorkbookError, parse_sheets, read_workbook
 from sense7.workbook.diagnostics import describe
 
@@ -171,7 +170,7 @@ PLACES = [
 changes = st.lists(st.tuples(st.sampled_from(PLACES), st.integers(0, 15), anything), max_size=24)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=changes, without=st.sets(st.sampled_from(PLACES), max_size=3), participants=st.booleans())
 def test_the_contract_holds_whatever_cells_hold(minimal_sheets, changes, without, participants):
     columns = {sheet: {column: ... for place, column in without if place == sheet} for sheet in ("Tasks", "Messages")}
@@ -202,10 +201,6 @@ def known(workbooks, name):
     return study, describe(study)
 
 
-def states(report, name):
-    return {"rated": 0, "not rated": 0, "absent": 0} | report["ratings"][name]
-
-
 def test_ieval(workbooks):
     study, report = known(workbooks, "ieval")
     assert report["counts"] == {
@@ -228,39 +223,16 @@ def test_ieval(workbooks):
     assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
     assert study.participants_sheet == "Participants"
     assert report["characteristics"] == ["TEQ"]
+    assert report["not_matched"] == ["Tasks.src_valence"]
     found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
     assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
     truth = ground_truth(study.turns, study.conversations["conversation"])
     assert (round(truth.mean(), 3), round(truth.std(), 3), truth.count()) == (3.133, 1.106, 1920)
 
 
-def test_lend_an_ear(workbooks):
-    study, report = known(workbooks, "lend_an_ear")
-    assert (report["counts"]["conversations"], report["counts"]["participants"]) == (150, 3)
-    assert report["counts"]["turns with a rating"] == 150
-    assert study.rated_dimensions == ["Affective", "Cognitive", "Interest"]
-    assert study.participants is None
-    found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
-    assert found == [("unknown-column", "Tasks", "src_conv_id"), ("unknown-sheet", "src_Source", "")]
-
-
 def test_golden(workbooks, golden):
     study, report = known(workbooks, "reference")
-    participants = pd.read_excel(workbooks["reference"], sheet_name="Participants", engine="openpyxl")
-    counts = {name: report["counts"][name] for name in ("participants", "conversations")}
-    assert counts == {"participants": len(participants), "conversations": golden["n_conversations"]}
+    assert report["counts"]["conversations"] == golden["n_conversations"]
     assert report["counts"]["turns with a rating"] == len(study.turns) == golden["n_turns"]
     assert study.diagnostics == []
-    assert len(report["characteristics"]) == len(participants.columns) - 1
-    messages = pd.read_excel(workbooks["reference"], sheet_name="Messages", engine="openpyxl")
-    of_turns = messages.loc[messages["Role"] == "assistant", list(DIMENSION_NAMES)].map(normalise_word, "ignore")
-    levels = of_turns.isin(LEVELS).sum()
-    assert {name: states(report, name)["rated"] for name in DIMENSION_NAMES} == levels.to_dict()
     assert np.isfinite(ground_truth(study.turns, study.conversations["conversation"])).all()
-
-
-@pytest.mark.parametrize("name", ["ieval", "lend_an_ear"])
-def test_extra_columns_are_listed_but_do_no_harm(workbooks, name):
-    _, report = known(workbooks, name)
-    assert report["not_matched"]
-    assert all(place.startswith("Tasks.src_") for place in report["not_matched"])

@@ -11,8 +11,8 @@ from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
 from sense7.workbook.ids import as_name, group_spellings
-from sense7.workbook.partitions import partition_folders, write_partitions
 from sense7.workbook.sheets import read_workbook
+from sense7.workbook.writing import partition_folders, write_partitions
 
 ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
 COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"

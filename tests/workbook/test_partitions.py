@@ -6,7 +6,7 @@ import pytest
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook import parse_sheets, read_workbook
-from sense7.workbook.partitions import partition_folders, write_partitions
+from sense7.workbook.writing import partition_folders, write_partitions
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 
@@ -20,6 +20,11 @@ def together(places):
     }
 
 
+@pytest.fixture(scope="module")
+def synthetic():
+    return load("synthetic")
+
+
 @pytest.fixture(params=["csv", "parquet"])
 def form(request):
     if request.param == "parquet":
@@ -27,30 +32,23 @@ def form(request):
     return request.param
 
 
-def test_the_parts_together_are_the_data_set(form, tmp_path):
-    study = load("synthetic")
-    places = write_partitions(study, tmp_path / "parts", 4, form=form)
+def test_the_parts_together_are_the_data_set(synthetic, form, tmp_path):
+    places = write_partitions(synthetic, tmp_path / "parts", 4, form=form)
     found = together(places)
     for name in FRAMES:
-        expected = getattr(study, name).drop(columns="row").reset_index(drop=True)
+        expected = getattr(synthetic, name).drop(columns="row").reset_index(drop=True)
         pd.testing.assert_frame_equal(found[name], expected, check_dtype=False, check_exact=True)
 
 
-def test_a_participant_lies_in_one_part_and_parts_are_about_equal(tmp_path):
-    study = load("synthetic")
+def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_they_are_from(synthetic, tmp_path):
     people, sizes = [], []
-    for place in write_partitions(study, tmp_path / "parts", 6, form="csv"):
+    for place in write_partitions(synthetic, tmp_path / "parts", 6, form="csv"):
         part = read_workbook(place, part=True)
         people += list(part.conversations["participant"].unique())
         sizes.append(len(part.messages))
-    assert sorted(people) == sorted(study.conversations["participant"].unique())
+    assert sorted(people) == sorted(synthetic.conversations["participant"].unique())
     assert max(sizes) < 1.3 * min(sizes)
-
-
-def test_what_a_workbook_says_of_its_origin_stands_in_every_part(tmp_path):
-    study = load("synthetic")
-    for place in write_partitions(study, tmp_path / "parts", 3, form="csv"):
-        assert load(str(place)).provenance.kind == "synthetic"
+    assert load(str(place)).provenance.kind == "synthetic"
 
 
 def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(minimal_sheets, form, tmp_path):

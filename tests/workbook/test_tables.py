@@ -21,11 +21,11 @@ def sheets(minimal_sheets):
     return minimal_sheets(tasks={"PreTaskChoice": ["NA", "None", "nan", "a, b"]})
 
 
-def write_csv(folder, sheets, *, delimiter=",", encoding="utf-8"):
+def write_csv(folder, sheets, *, encoding="utf-8"):
     folder.mkdir(exist_ok=True)
     for sheet in sheets.values():
         text = io.StringIO()
-        writer = csv.writer(text, delimiter=delimiter)
+        writer = csv.writer(text)
         writer.writerows([sheet.header, *sheet.rows])
         (folder / f"{sheet.name}.csv").write_text(text.getvalue(), encoding=encoding, newline="")
     return folder
@@ -52,8 +52,6 @@ def write_text(folder, name, content):
 
 WRITERS = {
     "comma": write_csv,
-    "semicolon": lambda folder, sheets: write_csv(folder, sheets, delimiter=";"),
-    "tab": lambda folder, sheets: write_csv(folder, sheets, delimiter="\t"),
     "byte order mark": lambda folder, sheets: write_csv(folder, sheets, encoding="utf-8-sig"),
     "parquet": write_parquet,
 }

@@ -6,7 +6,7 @@ import pytest
 from sense7.errors import UserError
 from sense7.taxonomy import CORE_COLUMNS
 from sense7.workbook import WorkbookError, read_sheets, read_workbook
-from sense7.workbook.template import write_template
+from sense7.workbook.writing import write_template
 
 
 @pytest.fixture

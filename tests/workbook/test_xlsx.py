@@ -95,7 +95,7 @@ cells = (
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(cells, cells), max_size=6), header=st.tuples(texts, texts))
 def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
     path = tmp_path / "a.xlsx"
@@ -109,9 +109,8 @@ def test_what_was_read_is_written_and_read_again_equal(rows, header, tmp_path):
             assert repr(back) == repr(cell.date() if midnight else cell or (None if cell == "" else cell))
 
 
-@pytest.mark.parametrize("name", ["ieval", "lend_an_ear", "reference"])
-def test_real_workbooks_make_the_round_trip(workbooks, name, tmp_path):
-    once = read_sheets(workbooks[name])
+def test_a_real_workbook_makes_the_round_trip(workbooks, tmp_path):
+    once = read_sheets(workbooks["lend_an_ear"])
     write_sheets(once, tmp_path / "a.xlsx")
     assert read_sheets(tmp_path / "a.xlsx") == once
 

@@ -48,64 +48,60 @@ def build_edition(
     workers: int | None = None,
     scheduler: str | None = None,
     strict: bool = False,
-    say: Callable[[str], None] = lambda line: None,
-    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    say: Callable = lambda *said: None,
     **given,
 ) -> Built:
-    """Build the book of a workbook."""
+    """Build the book of a workbook; ``say`` takes a line, and how many notebooks of how many are done."""
     inputs = resolve_inputs(data, **given)
-    editions, finished = inputs.folder.parent, _finished(inputs, say)
+    folder, cache = inputs.folder, inputs.cache
+
+    def is_finished() -> bool:
+        """Whether the edition is up to date; says what of it is damaged, and has its pages made again."""
+        wrong = damage(folder) if (folder / MANIFEST).exists() else []
+        if wrong:
+            say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
+            (inputs.pages / "frame").unlink(missing_ok=True)
+        if wrong or key_of(folder) != inputs.key:
+            return False
+        list_editions(folder.parent)
+        return True
+
+    finished = is_finished()
     refuse_edited(sorted((inputs.project.sources / "notebooks").glob("*.md")))
     try:
-        if finished and not strict and not any(_left(inputs)):
-            list_editions(editions)
-            return Built(inputs.folder, [], changed=False)
+        if finished and not strict and not any(_left(folder, cache)):
+            return Built(folder, [], changed=False)
         # What cannot be used is refused before anything is written.
         content = _read(inputs, strict, say)
-        with _alone(inputs, say) as waited:
-            if finished or (waited and _finished(inputs, say)):
-                list_editions(editions)
-                return Built(inputs.folder, [], changed=False)
-            return _make(inputs, *content, workers, scheduler, say, progress)
+        with _alone(folder, cache, say) as waited:
+            if finished or (waited and is_finished()):
+                return Built(folder, [], changed=False)
+            return _make(inputs, *content, workers, scheduler, say)
     except (OSError, BuildError) as error:
         # In this process or another.
-        full = disk_trouble(str(error))
-        if full is not None:
-            raise UserError(f"{not_written(inputs.folder, full)} What was finished is kept.") from error
+        if (full := disk_trouble(str(error))) is not None:
+            raise UserError(f"{not_written(folder, full)} What was finished is kept.") from error
         if isinstance(error, BuildError):
             raise
         raise UserError(
-            f"{error.filename or editions}: {error.strerror or error}. Is the disk full, or the folder not yours?"
+            f"{error.filename or folder.parent}: {error.strerror or error}. Is the disk full, or the folder not yours?"
         ) from error
 
 
-def _finished(inputs: Inputs, say: Callable[[str], None]) -> bool:
-    """Whether the edition is finished and up to date; says what of it is damaged, and has its pages made again."""
-    wrong = damage(inputs.folder) if (inputs.folder / MANIFEST).exists() else []
-    if wrong:
-        say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
-        (_pages(inputs) / "frame").unlink(missing_ok=True)
-    return key_of(inputs.folder) == inputs.key and not wrong
-
-
-def _pages(inputs: Inputs) -> Path:
-    """Folder of what is kept of an edition's pages from one build to the next."""
-    return inputs.project.place / "_build" / "pages" / inputs.name
-
-
-def _left(inputs: Inputs) -> list[Path]:
+def _left(folder: Path, cache: Path) -> list[Path]:
     """What killed builds left, or builds at work are making."""
-    folders = (inputs.folder.parent, inputs.cache)
-    return [path for folder in folders for prefix in (UNFINISHED, _ASIDE) for path in folder.glob(f"{prefix}*")]
+    return [
+        path for place in (folder.parent, cache) for name in (UNFINISHED, _ASIDE) for path in place.glob(f"{name}*")
+    ]
 
 
 @contextlib.contextmanager
-def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
+def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
     """Wait until no other build is at work here, then clear away what killed ones left; gives whether it waited.
 
     The system gives the lock back when its process ends, however it ends.
     """
-    editions, cache, waited = inputs.folder.parent, inputs.cache, False
+    editions, waited = folder.parent, False
     editions.mkdir(parents=True, exist_ok=True)
     cache.mkdir(exist_ok=True)
     with (editions / ".lock").open("a+", encoding="utf-8") as lock:
@@ -119,14 +115,14 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
         except OSError as error:
             say(f"{editions}: this disk has no locks ({error.strerror}): start no second build before this one ends")
         lock.truncate(0)
-        lock.write(f"the build of {inputs.name} (process {os.getpid()})\n")
+        lock.write(f"the build of {folder.name} (process {os.getpid()})\n")
         lock.flush()
-        for left in _left(inputs):
-            folder = left.with_name(left.name.removeprefix(_ASIDE))
-            if left.name.startswith(UNFINISHED) or folder.exists():
-                shutil.rmtree(left, ignore_errors=True)
+        for left in _left(folder, cache):
+            place = left.with_name(left.name.removeprefix(_ASIDE))
+            if place != left and not place.exists():
+                left.replace(place)  # caught between two renames
             else:
-                left.replace(folder)  # caught between two renames
+                shutil.rmtree(left, ignore_errors=True)
         finished = [path for path in cache.iterdir() if path.is_dir()]
         for path in sorted(finished, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT_IN_CACHE:]:
             # Not in its place: killed halfway, it would leave half an entry there.
@@ -134,7 +130,7 @@ def _alone(inputs: Inputs, say: Callable[[str], None]) -> Iterator[bool]:
         yield waited
 
 
-def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
+def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
     """The study, its truth if it is synthetic, its judges, None without any, and the claims; refused if unfit."""
     from sense7.book.ledger import read_truth
     from sense7.claims import load_claims
@@ -145,7 +141,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
     claims = load_claims(inputs.project.sources / "data" / "claims.yml")
     study = load(
         inputs.data,
-        prompted_condition=inputs.parameters.get("prompted_condition"),
+        prompted_condition=inputs.given.get("prompted_condition"),
         strict=strict,
         scale=inputs.options.scales,
         words=inputs.options.words,
@@ -165,7 +161,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable[[str], None]) -> tuple:
     return study, truth, judges, claims
 
 
-def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say, progress) -> Built:
+def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
@@ -186,20 +182,29 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say,
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
-        with connect(scheduler, workers, shared=inputs.cache) as where:
-            executed = where.run(inputs.jobs, edition, inputs.cache, say=say, progress=progress)
-        rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
+        with connect(scheduler, workers, inputs.cache) as where:
+            executed = where.run(inputs.jobs, edition, inputs.cache, say=say)
         facts = _facts(inputs, study, provenance)
+        rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
         write_json(edition / "edition.json", facts)
         say("pages: Jupyter Book")
-        make_pages(root, edition, facts, config, _pages(inputs))
+        make_pages(root, edition, facts, config, inputs.pages)
         pages = edition / "html"
         if (pages / EXPLORER_PAGE).exists():
             from sense7.book.explorer import explorer_files  # imports all that draws
 
             add_conversations(explorer_files(study, judges, inputs.given.get("judge", "")), pages)
-        _write_downloads(root, facts, pages, install_from)
+        # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
+        # the paths of the build's folders in it, which nobody else has.
+        named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
+        own = {"data": facts["name"] if named else facts["file"], "predictions": facts["predictions"]}
+        for name, job in inputs.jobs.items():
+            source, defaults = pages / "_sources" / "notebooks" / f"{name}.ipynb", job.notebook.defaults
+            if source.exists():  # the table of contents may leave out one
+                given = own | {"results": f"{name}.results"}
+                settings = {key: given.get(key, value) for key, value in defaults.items()}
+                write_whole(source, to_ipynb(job.notebook, install_from, settings))
         if inputs.logs:
             from sense7.judge.logs import bundle_logs
 
@@ -278,7 +283,7 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
         "judge_logs": f"{JUDGE_LOGS}/index.html" if inputs.logs else "",
         "predictions": inputs.named_predictions,
-        "made": how_made(inputs.project.sources, inputs.jobs, inputs.predictions, inputs.given),
+        "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }
 
 
@@ -288,18 +293,3 @@ def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)
-
-
-def _write_downloads(root: Path, facts: Mapping, pages: Path, install_from: str) -> None:
-    """Put a copy that runs in the place of every notebook that the built pages offer for download.
-
-    The page's own source has the paths of the build's folders in it, which nobody else has.
-    """
-    named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
-    data = facts["name"] if named else facts["file"]
-    for notebook in find_notebooks(root):
-        source = pages / "_sources" / "notebooks" / f"{notebook.name}.ipynb"
-        if source.exists():  # the table of contents may leave out one
-            own = {"data": data, "predictions": facts["predictions"], "results": f"{notebook.name}.results"}
-            own = notebook.defaults | {key: own[key] for key in own if key in notebook.defaults}
-            write_whole(source, to_ipynb(notebook, install_from, own))

@@ -8,6 +8,7 @@ https://www.researchobject.org/ro-crate/specification/1.1/ and https://w3id.org/
 
 import datetime
 import hashlib
+import importlib.resources
 import json
 import re
 import zipfile
@@ -25,48 +26,16 @@ from sense7.files import not_written, one_line, replacing
 from sense7.loading import load
 from sense7.sources import SOURCES
 from sense7.sources.registry import SOURCE_SHEET
-from sense7.study import Study
 
 __all__ = ["write_crate"]
 
-_SPEC = "https://w3id.org/ro/crate/1.1"
-_PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-_PAPER = "https://arxiv.org/abs/2509.16437"
+_FIXED = json.loads((importlib.resources.files(__package__) / "crate.json").read_text("utf-8"))
+"""What every archive says: words for kinds of data and files, and entities for the paper and the profile."""
+
+_SPEC, _PROFILE, _PAPER = "https://w3id.org/ro/crate/1.1", *(one["@id"] for one in _FIXED["entities"][1:])
 _SPDX = "https://spdx.org/licenses/"
 _NO_LICENSE = "#no-license"
 """Stands for a license where none was given."""
-
-_TYPES = {
-    ".json": "application/json",
-    ".csv": "text/csv",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ".yml": "application/yaml",
-}
-_KINDS = {
-    "synthetic": "a synthetic workbook: nobody said or rated anything in it. No number in here is a finding about "
-    "people, and none must be cited as one",
-    "official": "the official SENSE-7 workbook",
-    "third-party": "a workbook made of the data of others. It is not SENSE-7",
-    "own": "a workbook of the user's own. It is not SENSE-7, and reproduces no claim of the paper",
-}
-_ENTITIES = [
-    {
-        "@id": "ro-crate-metadata.json",
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": _SPEC},
-        "about": {"@id": "./"},
-    },
-    {"@id": _PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
-    {
-        "@id": _PAPER,
-        "@type": "ScholarlyArticle",
-        "name": "SENSE-7: Taxonomy and Dataset for Measuring User Perceptions of Empathy in Sustained Human-AI "
-        "Conversations",
-        "datePublished": "2025-09",
-        "identifier": "arXiv:2509.16437",
-        "url": _PAPER,
-    },
-]
 
 
 def write_crate(
@@ -98,11 +67,8 @@ def write_crate(
     # A workbook's own sheet says whose data it holds, also where it was given by its path.
     kind = "third-party" if SOURCE_SHEET in study.sheets else study.provenance.kind
     known = SOURCES.get(study.provenance.name) if kind in ("official", "third-party") else None
-    of_data, credit = given if kind == "own" else "", ""
-    if kind == "synthetic":
-        of_data = f"{_SPDX}MIT"
-    elif known:
-        of_data, credit = _license_address(known.licence), known.credit
+    of_data = {"own": given, "synthetic": f"{_SPDX}MIT"}.get(kind) or (_license_address(known.licence) if known else "")
+    credit = known.credit if known else ""
     if with_data and not of_data:
         raise UserError(
             f"{workbook.name}: --with-data: the license of these data is not known, so they can't be shared. Give "
@@ -110,11 +76,21 @@ def write_crate(
         )
     of_results = given or (of_data if facts["kind"] == "synthetic" else "")
     made = datetime.datetime.fromtimestamp(int((folder / "edition.json").stat().st_mtime), datetime.UTC)
-    verified = ""
-    if facts["kind"] == "official":
-        verified = ", verified by its record" if facts["verified"] else ", not verified"
-    about = f"Results of the SENSE-7 companion on {_KINDS[facts['kind']]}{verified}. Data: {facts['label']}."
-    contents = _contents(folder, workbook, study, with_data=with_data)
+    verified = ", verified by its record" if facts["verified"] else ", not verified"
+    about = f"Results of the SENSE-7 companion on {_FIXED['kinds'][facts['kind']]}"
+    about += f"{verified if facts['kind'] == 'official' else ''}. Data: {facts['label']}."
+
+    # What it holds: path in the archive -> bytes.
+    tables = shared_tables(study.sheets, study.participants_sheet)
+    paths = [folder / "edition.json", folder / "ledger.json", *sorted((folder / "results").glob("*.json"))]
+    if with_data:
+        paths += sorted(workbook.iterdir()) if workbook.is_dir() else [workbook]
+        paths += sorted((folder / "data").glob("*.reading.yml"))
+    try:
+        contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    except OSError as error:
+        raise UserError(f"{error.filename}: can't be read ({one_line(error)}). Build the edition again.") from None
+    contents |= {f"data/tables/{name}.csv": csv_text(sheet).encode() for name, sheet in tables.items() if with_data}
     described = f"Tables of the workbook {facts['file']}, SHA-256 {facts['sha256']}. {about}"
     if not with_data:
         described += (
@@ -130,13 +106,13 @@ def write_crate(
         "version": "1.0.0",
         "isLiveDataset": False,
     }
-    tables = shared_tables(study.sheets, study.participants_sheet)
     contents["croissant.json"] = _json(describe_tables(tables, "data/tables", croissant))
+
+    # How it says so: a graph of entities.
     repository = configuration(project.sources)["repository"]["url"]
     people = [{"@id": f"#author-{number}", "@type": "Person", "name": name} for number, name in enumerate(authors, 1)]
     files = [_file(path, content) for path, content in contents.items()]
     parameters, software = _parameters(facts["made"]["notebooks"]), _software(facts["made"], repository)
-    results = [one for one in _ids(files) if one["@id"].startswith(("results/", "ledger"))]
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -166,11 +142,10 @@ def write_crate(
         "endTime": made.isoformat(),
         "instrument": {"@id": repository},
         "object": [{"@id": "#workbook"}, *_ids(parameters)],
-        "result": results,
+        "result": [one for one in _ids(files) if one["@id"].startswith(("results/", "ledger"))],
     }
     of_all = dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT"))
-    licenses = [_license(address) for address in of_all]
-    graph = [*_ENTITIES, root, *files, analyzed, run, *people, *parameters, *software, *licenses]
+    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *map(_license, of_all)]
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
@@ -180,22 +155,6 @@ def write_crate(
     except OSError as error:
         raise UserError(not_written(out, error)) from None
     return out
-
-
-def _contents(folder: Path, workbook: Path, study: Study, *, with_data: bool) -> dict[str, bytes]:
-    """Path in the archive -> bytes."""
-    paths = [folder / "edition.json", folder / "ledger.json", *sorted((folder / "results").glob("*.json"))]
-    if with_data:
-        paths += sorted(workbook.iterdir()) if workbook.is_dir() else [workbook]
-        paths += sorted((folder / "data").glob("*.reading.yml"))
-    try:
-        contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-    except OSError as error:
-        raise UserError(f"{error.filename}: can't be read ({one_line(error)}). Build the edition again.") from None
-    if with_data:
-        for name, sheet in shared_tables(study.sheets, study.participants_sheet).items():
-            contents[f"data/tables/{name}.csv"] = csv_text(sheet).encode()
-    return contents
 
 
 def _json(value: object) -> bytes:
@@ -216,14 +175,11 @@ def _license_address(text: str) -> str:
 
 
 def _license(address: str) -> dict:
-    name, said = address.removeprefix(_SPDX), f"License: {address.removeprefix(_SPDX)}."
     if address == _NO_LICENSE:
-        name, said = (
-            "No license given",
-            "It is not said under which terms this may be used. Ask the person who shared it.",
-        )
-    entity = {"@id": address, "@type": "CreativeWork", "name": name, "description": said}
-    return entity if address == _NO_LICENSE else entity | {"url": address}
+        said = "It is not said under which terms this may be used. Ask the person who shared it."
+        return {"@id": address, "@type": "CreativeWork", "name": "No license given", "description": said}
+    name = address.removeprefix(_SPDX)
+    return {"@id": address, "@type": "CreativeWork", "name": name, "description": f"License: {name}.", "url": address}
 
 
 def _file(path: str, content: bytes) -> dict:
@@ -232,13 +188,12 @@ def _file(path: str, content: bytes) -> dict:
     >>> _file("data/a b.xlsx", b"")["@id"]
     'data/a%20b.xlsx'
     """
-    known = {"edition.json": "How the edition was made", "ledger.json": "Ledger of published claims"}
     of_notebook = f"Recorded values of notebook {Path(path).stem}"
     return {
         "@id": quote(path),
         "@type": "File",
-        "name": of_notebook if path.startswith("results/") else known.get(path, Path(path).name),
-        "encodingFormat": _TYPES.get(Path(path).suffix, "application/octet-stream"),
+        "name": of_notebook if path.startswith("results/") else _FIXED["names"].get(path, Path(path).name),
+        "encodingFormat": _FIXED["types"].get(Path(path).suffix, "application/octet-stream"),
         "contentSize": str(len(content)),
         "identifier": f"sha256:{hashlib.sha256(content).hexdigest()}",
     }
@@ -250,38 +205,44 @@ def _parameters(notebooks: Mapping[str, Mapping]) -> list[dict]:
     for notebook, given in notebooks.items():
         for name, value in given.items():
             if name != "data":
-                values.setdefault(name, {})[notebook] = value
+                values.setdefault(name, {})[notebook] = value if isinstance(value, str | int | float) else repr(value)
     entities = []
     for name, by_notebook in values.items():
-        alike = len({repr(value) for value in by_notebook.values()}) == 1
-        for notebook, value in list(by_notebook.items())[: 1 if alike else None]:
-            entity = {
-                "@id": f"#parameter-{name}" if alike else f"#parameter-{notebook}-{name}",
+        alike = len(set(map(repr, by_notebook.values()))) == 1
+        of = {"": next(iter(by_notebook.values()))} if alike else by_notebook
+        entities += [
+            {
+                "@id": f"#parameter-{notebook}-{name}" if notebook else f"#parameter-{name}",
                 "@type": "PropertyValue",
-                "name": name if alike else f"{name} of {notebook}",
+                "name": f"{name} of {notebook}" if notebook else name,
+                "value": value,
             }
-            entities.append(entity | {"value": value if isinstance(value, str | int | float) else repr(value)})
+            for notebook, value in of.items()
+        ]
     return entities
 
 
 def _software(made: Mapping, repository: str) -> list[dict]:
     """The companion, and what it computes with, each with its version."""
-    versions = {name: one for name, one in made["versions"].items() if name not in ("sense7", "system")}
-    addresses = {name: f"https://pypi.org/project/{name}/" for name in versions} | {"Python": "https://www.python.org/"}
-    others = [
-        {"@id": addresses[name], "@type": "SoftwareApplication", "name": name, "version": one, "url": addresses[name]}
-        for name, one in versions.items()
-    ]
+    addresses = {name: f"https://pypi.org/project/{name}/" for name in made["versions"]}
+    addresses |= {"Python": "https://www.python.org/", "sense7": repository}
     commit = f"commit {made['commit']}{', with changes' if made.get('changed') else ''}; " if made.get("commit") else ""
-    companion = {
-        "@id": repository,
-        "@type": "SoftwareApplication",
+    entities = {
+        name: {
+            "@id": addresses[name],
+            "@type": "SoftwareApplication",
+            "name": name,
+            "version": version,
+            "url": addresses[name],
+        }
+        for name, version in made["versions"].items()
+        if name != "system"
+    }
+    entities["sense7"] |= {
         "name": "SENSE-7: a reproducible companion",
-        "version": made["versions"]["sense7"],
-        "url": repository,
         "description": f"{commit}library SHA-256 {made['library']}",
         "operatingSystem": made["versions"].get("system", ""),
         "license": {"@id": f"{_SPDX}MIT"},
-        "softwareRequirements": _ids(others),
+        "softwareRequirements": [{"@id": addresses[name]} for name in entities if name != "sense7"],
     }
-    return [companion, *others]
+    return list(entities.values())

@@ -1,12 +1,14 @@
 """Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
 
 import html
+import importlib.resources
 import io
 import json
 import math
 import os
 import re
 import shutil
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -52,31 +54,14 @@ _GITHUB = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)
 _MADE_FROM = ".made-from.json"
 """Name of the file that holds what each edition was made from: private paths, so it lies outside of every edition."""
 
-_SITE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>SENSE-7 companion</title>
-<style>
-:root {{color-scheme: light dark}}
-body {{font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem}}
-</style>
-</head>
-<body>
-<main>
-<h1>SENSE-7 companion</h1>
-<p>One book, made once for each data set. Every page leads to the same page in the other editions.</p>
-<ul>
-{items}
-</ul>
-{absent}</main>
-</body>
-</html>
-"""
-_NO_OFFICIAL = """<p>The official edition is not here: its workbook was not available when this site was made. It is one
-command away: <code>sense7 fetch official</code>, then <code>sense7 build official</code>.</p>
-"""
+_NO_OFFICIAL = (
+    "<p>The official edition is not here: its workbook was not available when this site was made. It is one\n"
+    "command away: <code>sense7 fetch official</code>, then <code>sense7 build official</code>.</p>\n"
+)
+
+
+def _json(path: Path):
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def edition_folder(place: Path, name: str) -> Path:
@@ -102,7 +87,7 @@ def require_same_source(folder: Path, source: str, sha256: str) -> None:
     """
     before = _made_from(folder.parent).get(folder.name, source)
     try:
-        known = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["sha256"]
+        known = _json(folder / "edition.json")["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no finished edition is there to be replaced
     if before != source and known != sha256:
@@ -124,7 +109,7 @@ def claim_edition(folder: Path, source: str, sha256: str) -> None:
 def _made_from(editions: Path) -> dict[str, str]:
     """Name of an edition -> its source; without those that were built before this was noted."""
     try:
-        known = json.loads((editions / _MADE_FROM).read_text(encoding="utf-8"))
+        known = _json(editions / _MADE_FROM)
     except (OSError, ValueError):
         return {}
     return known if isinstance(known, dict) else {}
@@ -149,7 +134,7 @@ def _listed(folder: Path) -> dict | None:
     """An edition's name, what its data are, and its pages; None if it is not finished."""
     pages = folder / "html"
     try:
-        label = json.loads((folder / "edition.json").read_text(encoding="utf-8"))["label"]
+        label = _json(folder / "edition.json")["label"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     if not (pages / "index.html").is_file():
@@ -191,7 +176,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
                     source, target = editions / name / part, site / "editions" / name / part
                     target.parent.mkdir(parents=True, exist_ok=True)
                     (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
-                _write_card(site / "editions" / name)
+                ledger, facts = (_json(editions / name / f"{part}.json") for part in ("ledger", "edition"))
+                (site / "editions" / name / CARD).write_bytes(card(ledger, facts["label"]))
             listed = list_editions(site / "editions")
             labels = {entry["name"]: entry["label"] for entry in listed}
             if address := published_address(repository):
@@ -201,7 +187,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
                 f"{html.escape(labels[name])}</li>"
                 for name in dict.fromkeys(names)
             )
-            front = _SITE.format(items=items, absent="" if "official" in names else _NO_OFFICIAL)
+            template = string.Template((importlib.resources.files(__package__) / "site.html").read_text("utf-8"))
+            front = template.substitute(items=items, absent="" if "official" in names else _NO_OFFICIAL)
             (site / "index.html").write_text(front, encoding="utf-8")
             if out.is_dir():
                 out.rmdir()
@@ -209,12 +196,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
     except OSError as error:
         raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
     return out / "index.html"
-
-
-def _write_card(edition: Path) -> None:
-    ledger = json.loads((edition / "ledger.json").read_text(encoding="utf-8"))
-    label = json.loads((edition / "edition.json").read_text(encoding="utf-8"))["label"]
-    (edition / CARD).write_bytes(card(ledger, label))
 
 
 def _site_map(address: str, editions: Sequence[Mapping]) -> str:

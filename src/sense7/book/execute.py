@@ -34,14 +34,14 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, BuildError, Job, modules_of, plan
+from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
 from sense7.judge.endpoint import without_keys
 from sense7.loading import load
 from sense7.terminal import did_you_mean
 
-__all__ = ["Kernels", "Rerun", "execute_apart", "executed_copy", "rerun", "run", "select_notebook", "stage"]
+__all__ = ["Kernels", "Rerun", "execute_apart", "rerun", "run", "select_notebook", "silent", "stage"]
 
 STARTS = 3
 """How often a kernel that does not come up is started."""
@@ -53,10 +53,14 @@ WORTH_FORKING = 2
 ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
 
 
+def silent(line: str, done: int = 0, total: int = 0) -> None:
+    """Say nothing: what takes a line about the work, and how many notebooks of how many are done."""
+
+
 class Kernels:
     """The kernels of a run, which are stopped together from another thread."""
 
-    def __init__(self, jobs: Mapping[str, Job], cache: Path, say: Callable[[str], None] = lambda line: None):
+    def __init__(self, jobs: Mapping[str, Job], cache: Path, say: Callable = silent):
         from sense7.book import kernels
 
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
@@ -96,11 +100,82 @@ class Kernels:
             apart, finished = Path(scratch) / "apart", Path(scratch) / "finished"
             finished.mkdir()
             failed = cached.parent.with_name("failed") / f"{name}.ipynb"
-            copy = executed_copy(job, stage(edition, job.notebook.needs, apart), Path(scratch), failed, self)
+            copy = self.executed_copy(job, stage(edition, job.notebook.needs, apart), Path(scratch), failed)
             (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
-            shutil.copyfile(_values(job.notebook, apart / "results"), finished / "values.json")
+            shutil.copyfile(apart / "results" / f"{name}.json", finished / "values.json")
             finished.replace(cached)
             failed.unlink(missing_ok=True)
+
+    def executed_copy(self, job: Job, folder: Path, scratch: Path, failed: Path) -> str:
+        """Execute a notebook as papermill does, its kernel in ``folder``; equal runs give equal texts.
+
+        Where a cell fails, papermill's copy, which marks the cell, is kept as ``failed``. Values have to be recorded.
+        """
+        import papermill
+        from jupyter_core.utils import ensure_event_loop
+        from nbclient.exceptions import DeadKernelError
+
+        from sense7.book.kernels import kernel_manager
+
+        logging.getLogger("papermill").addHandler(logging.NullHandler())  # what it has to say is in its exceptions
+        notebook, source, done = job.notebook, scratch / "given.ipynb", scratch / "done.ipynb"
+        given = notebook.defaults | job.parameters
+        source.write_text(skip_unfit(to_ipynb(notebook), given, folder), encoding="utf-8")
+        for attempt in range(1, STARTS + 1):
+            # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
+            environment = without_keys() | ENVIRONMENT | {"IPYTHONDIR": str(scratch / f"ipython {attempt}")}
+            fork = self.fork
+            try:
+                papermill.execute_notebook(
+                    source,
+                    done,
+                    parameters=job.parameters,
+                    kernel_name="python3",
+                    # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
+                    resources={"metadata": {"path": str(folder)}},
+                    kernel_manager_class=kernel_manager(scratch / f"{attempt}.json", environment, fork, self.add),
+                    progress_bar=False,
+                    # Else all of it is written again before and after every cell, and nobody looks.
+                    request_save_on_cell_execute=False,
+                    # All that it gave is here by then. A kernel that is asked to end takes a while.
+                    shutdown_kernel="immediate",
+                    # Notices about unencrypted loopback ports say nothing about the notebook.
+                    extra_arguments=["--IPKernelApp.log_level=50"],
+                )
+                break
+            except papermill.exceptions.PapermillExecutionError as error:
+                with contextlib.suppress(OSError):
+                    failed.parent.mkdir(exist_ok=True)
+                    shutil.copyfile(done, failed)
+                first = next(iter(error.source.strip().splitlines()), "")
+                plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
+                inside = re.findall(r"^File \S*?(sense7/\S+?\.py):(\d+), in ", plain, re.MULTILINE)
+                deepest = " ({}, line {})".format(*inside[-1]) if inside else ""
+                raise BuildError(
+                    f"{notebook.path}: code cell {error.exec_count}, which begins with {first!r}, "
+                    f"raised {error.ename}: {error.evalue}{deepest}. Where it stopped: {failed}"
+                ) from None
+            except Exception as error:
+                # A forked kernel did not come up; or processes may have taken the same ports meanwhile: start again.
+                retry = (fork or isinstance(error, RuntimeError)) and not isinstance(error, DeadKernelError)
+                if not retry or attempt == STARTS or self.stopped:
+                    problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
+                    raise BuildError(f"{notebook.path}: {problem}.") from error
+                if fork:
+                    self.fall_back(error)
+            finally:
+                ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
+        values = folder / given.get("results", "") / f"{notebook.name}.json"
+        if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
+            raise BuildError(
+                f"{notebook.path}: records no value under its own name. "
+                f'Make a s7.Recorder("{notebook.name}", results) in it, and record one.'
+            )
+        node = json.loads(done.read_text(encoding="utf-8"))
+        # Without times and random ids, so that equal runs are equal.
+        node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
+        node["metadata"]["language_info"] = {"name": "python"}
+        return _in_order(node)
 
 
 def run(
@@ -109,8 +184,7 @@ def run(
     cache: Path,
     *,
     workers: int,
-    say: Callable[[str], None] = lambda line: None,
-    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    say: Callable = silent,
     kernels: Kernels | None = None,
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
@@ -125,15 +199,12 @@ def run(
     order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     order.prepare()
     executed, done, failure, running, begun = [], 0, None, {}, time.monotonic()
-    progress(0, len(jobs), "")
-    logging.getLogger("papermill").addHandler(logging.NullHandler())  # what it has to say is in its exceptions
     with ThreadPoolExecutor(workers) as pool:
         try:
             while order.is_active() and (running or not failure):
                 # First those that others wait for.
-                for name in (
-                    sorted(order.get_ready(), key=lambda name: (name not in needed, name)) if not failure else ()
-                ):
+                ready = () if failure else order.get_ready()
+                for name in sorted(ready, key=lambda name: (name not in needed, name)):
                     running[pool.submit(_obtain, jobs[name], edition, cache, kernels)] = name
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     name, number = running.pop(future), f"{done + 1} of {len(jobs)}"
@@ -148,8 +219,7 @@ def run(
                     executed += [name] if fresh else []
                     seconds = (time.monotonic() - begun) / done * (len(jobs) - done)
                     left = f", about {seconds:.0f} s left" if fresh and done < len(jobs) else ""
-                    say(f"{name}: {'executed' if fresh else 'unchanged'} ({number}{left})")
-                    progress(done, len(jobs), name)
+                    say(f"{name}: {'executed' if fresh else 'unchanged'} ({number}{left})", done, len(jobs))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -194,6 +264,14 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     return _in_order(node | {"cells": cells})
 
 
+def _in_order(node: dict) -> str:
+    """A notebook as text, its cells numbered and bare of all metadata but tags."""
+    for number, cell in enumerate(node["cells"], 1):
+        cell["id"] = f"cell-{number:02d}"
+        cell["metadata"] = {name: tags for name, tags in cell["metadata"].items() if name == "tags" and tags}
+    return ipynb_text(node)
+
+
 def stage(edition: Path, needs: Iterable[str], folder: Path) -> Path:
     """Lay out a folder in which one notebook runs, with nothing but what it declares: the data, and values it needs."""
     for name in ("notebooks", "results"):
@@ -232,100 +310,6 @@ def execute_apart(job: Job, edition: Path, cached: Path) -> None:
         done.set()
 
 
-def executed_copy(job: Job, folder: Path, scratch: Path, failed: Path, kernels: Kernels | None = None) -> str:
-    """Execute a notebook as papermill does, its kernel in ``folder``; equal runs give equal texts.
-
-    Where a cell fails, papermill's copy, which marks the cell, is kept as ``failed``.
-    """
-    import papermill
-    from jupyter_core.utils import ensure_event_loop
-    from nbclient.exceptions import DeadKernelError
-
-    from sense7.book.kernels import kernel_manager
-
-    kernels = kernels or Kernels({}, scratch)
-    source, done = scratch / "given.ipynb", scratch / "done.ipynb"
-    given = job.notebook.defaults | job.parameters
-    source.write_text(skip_unfit(to_ipynb(job.notebook), given, folder), encoding="utf-8")
-    for attempt in range(1, STARTS + 1):
-        # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
-        environment = without_keys() | ENVIRONMENT | {"IPYTHONDIR": str(scratch / f"ipython {attempt}")}
-        fork = kernels.fork
-        try:
-            papermill.execute_notebook(
-                source,
-                done,
-                parameters=job.parameters,
-                kernel_name="python3",
-                # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
-                resources={"metadata": {"path": str(folder)}},
-                kernel_manager_class=kernel_manager(scratch / f"{attempt}.json", environment, fork, kernels.add),
-                progress_bar=False,
-                # Else all of it is written again before and after every cell, and nobody looks.
-                request_save_on_cell_execute=False,
-                # All that it gave is here by then. A kernel that is asked to end takes a while.
-                shutdown_kernel="immediate",
-                # Notices about unencrypted loopback ports say nothing about the notebook.
-                extra_arguments=["--IPKernelApp.log_level=50"],
-            )
-            break
-        except papermill.exceptions.PapermillExecutionError as error:
-            raise BuildError(_failure(job.notebook, error, done, failed)) from None
-        except UserError:
-            raise
-        except Exception as error:
-            # A forked kernel did not come up; or processes may have taken the same ports meanwhile: start again.
-            retry = (fork or isinstance(error, RuntimeError)) and not isinstance(error, DeadKernelError)
-            if retry and attempt < STARTS and not kernels.stopped:
-                if fork:
-                    kernels.fall_back(error)
-                continue
-            problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
-            raise BuildError(f"{job.notebook.path}: {problem}.") from error
-        finally:
-            ensure_event_loop().close()  # nbclient makes one for every thread, and leaves it open
-    node = json.loads(done.read_text(encoding="utf-8"))
-    # Without times and random ids, so that equal runs are equal.
-    node["metadata"]["papermill"] = {"parameters": node["metadata"]["papermill"]["parameters"]}
-    node["metadata"]["language_info"] = {"name": "python"}
-    return _in_order(node)
-
-
-def _failure(notebook: TextNotebook, error, done: Path, failed: Path) -> str:
-    """What failed: the cell, the exception, the deepest line inside the library; and where the marked copy is."""
-    lines = error.source.strip().splitlines()
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
-    inside = re.findall(r"^File (\S*?sense7/\S+?\.py):(\d+), in ", plain, re.MULTILINE)
-    deepest = f" ({'sense7' + inside[-1][0].rpartition('sense7')[2]}, line {inside[-1][1]})" if inside else ""
-    with contextlib.suppress(OSError):
-        failed.parent.mkdir(exist_ok=True)
-        shutil.copyfile(done, failed)
-    return (
-        f"{notebook.path}: code cell {error.exec_count}, which begins with {lines[0] if lines else ''!r}, "
-        f"raised {error.ename}: {error.evalue}{deepest}. Where it stopped: {failed}"
-    )
-
-
-def _in_order(node: dict) -> str:
-    """A notebook as text, its cells numbered and bare of all metadata but tags."""
-    for number, cell in enumerate(node["cells"], 1):
-        cell["id"] = f"cell-{number:02d}"
-        tags = cell["metadata"].get("tags", [])
-        cell["metadata"] = {"tags": tags} if tags else {}
-    return ipynb_text(node)
-
-
-def _values(notebook: TextNotebook, results: Path) -> Path:
-    """The file of the values that a notebook recorded; refused if it recorded none."""
-    values = results / f"{notebook.name}.json"
-    if not values.exists() or not json.loads(values.read_text(encoding="utf-8")):
-        raise BuildError(
-            f"{notebook.path}: records no value under its own name. "
-            f'Make a s7.Recorder("{notebook.name}", results) in it, and record one.'
-        )
-    return values
-
-
 # --- one notebook, run again with other parameters ---------------------------------------
 
 
@@ -340,15 +324,16 @@ class Rerun(NamedTuple):
 
 def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNotebook:
     """The notebook that a user names: by number ("3"), name ("03-reliability", "reliability") or path."""
+    known: dict[str, TextNotebook] = {}
     for notebook in notebooks:
         number, _, title = notebook.name.partition("-")
-        if text in {notebook.name, title, number} or (text.isdecimal() and text.zfill(len(number)) == number):
-            return notebook
+        known |= dict.fromkeys((notebook.name, title, number, number.lstrip("0") or "0"), notebook)
     path = Path(text).expanduser()
+    if text in known:
+        return known[text]
     if not path.is_file():
         names = ", ".join(notebook.name for notebook in notebooks)
-        known = [part for notebook in notebooks for part in (notebook.name, notebook.name.partition("-")[2])]
-        hint = did_you_mean(text, known, "Check the name or the path.")
+        hint = did_you_mean(text, [name for name in known if not name.isdecimal()], "Check the name or the path.")
         raise UserError(f"{text}: neither a notebook of this book ({names}) nor a file. {hint}")
     if path.suffix != ".md":
         raise UserError(f"{text}: not a text notebook. Give the .md file that it was derived from.")
@@ -372,25 +357,22 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     out = Path(out).expanduser().absolute() if out is not None else Path.cwd() / f"{chosen.name}.executed.ipynb"
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
-    results = out.with_name(f"{out.stem}.results")
-    if out.is_dir() or (results.exists() and not results.is_dir()):
-        in_the_way = out if out.is_dir() else results
-        raise UserError(f"{in_the_way}: is in the way. Remove it, or give another place by --out.")
-    by_name = {notebook.name: notebook for notebook in known} | {chosen.name: chosen}
+    results, failed = out.with_name(f"{out.stem}.results"), out.with_name(f"{out.stem}.failed.ipynb")
+    for path, in_the_way in ((out, out.is_dir()), (results, results.exists() and not results.is_dir())):
+        if in_the_way:
+            raise UserError(f"{path}: is in the way. Remove it, or give another place by --out.")
+    by_name = {one.name: one for one in known} | {chosen.name: chosen}
     names, needed = [chosen.name], {}
-    while names:
-        name = names.pop()
+    for name in names:  # which grows
         if name not in by_name:
             raise UserError(f"{chosen.path}: needs {name!r}, which is no notebook. Fix its metadata.")
-        if name not in needed:
-            needed[name] = by_name[name]
-            names += needed[name].needs
-    refuse_edited([notebook.path for notebook in needed.values()])
-    jobs = plan(list(needed.values()), given)
-    own, data = {"results": results.name}, given.get("data", chosen.defaults.get("data", "synthetic"))
-    study = None
+        needed[name] = by_name[name]
+        names += [other for other in needed[name].needs if other not in names]
+    refuse_edited([one.path for one in needed.values()])
+    ordered = in_order(list(needed.values()), given)
+    own, data, provenance = {"results": results.name}, given.get("data", chosen.defaults.get("data", "synthetic")), None
     if given.keys() & {"data", "prompted_condition"}:
-        study = load(data, prompted_condition=given.get("prompted_condition"))
+        provenance = load(data, prompted_condition=given.get("prompted_condition")).provenance
         named = data == "synthetic" or data in sources.SOURCES
         own["data"] = data if named else str(sources.resolve(data)[0].resolve())
     if predictions := given.get("predictions"):
@@ -398,19 +380,16 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
         if not folder.is_dir():
             raise UserError(f"{predictions}: no folder of predictions. Give the one that `sense7 judge run` wrote.")
         own["predictions"] = str(folder.resolve())
+    kernels = Kernels({}, out)
     try:
         with scratch_folder(out.parent) as scratch:
             # The copy runs where it will lie, so that what it is given is true of its place.
             making = scratch / results.name
             making.mkdir()
-            for name, job in jobs.items():
-                (left := scratch / f"{name}.left").mkdir()
-                settings = job.parameters | {key: own[key] for key in own if key in job.notebook.schemas}
-                failed = out.with_name(f"{out.stem}.failed.ipynb")
-                copy = executed_copy(job._replace(parameters=settings), scratch, left, failed)
-                _values(job.notebook, making)
-                if name == chosen.name:
-                    executed = copy
+            for one, settings in ordered:
+                (left := scratch / f"{one.name}.left").mkdir()
+                settings |= {key: value for key, value in own.items() if key in one.schemas}
+                executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
             if results.exists():
                 if foreign := [path.name for path in results.iterdir() if path.suffix != ".json"]:
                     raise UserError(
@@ -422,5 +401,6 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    provenance = study.provenance if study else sources.resolve(data)[1] if "data" in chosen.schemas else None
-    return Rerun(chosen.name, provenance.label if provenance and "data" in chosen.schemas else "", out, results)
+    if "data" not in chosen.schemas:
+        return Rerun(chosen.name, "", out, results)
+    return Rerun(chosen.name, (provenance or sources.resolve(data)[1]).label, out, results)

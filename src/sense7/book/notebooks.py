@@ -9,6 +9,7 @@ import ast
 import copy
 import hashlib
 import importlib
+import importlib.resources
 import inspect
 import json
 import math
@@ -56,33 +57,7 @@ NOT_RUN = "# Not run here: "
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
-COMMON = {
-    "data": {"type": "string", "minLength": 1, "description": "data set: a name or a path"},
-    "prompted_condition": {
-        "type": "string",
-        "description": "condition with the empathy prompt; empty: guessed from the names",
-    },
-    "seed": {
-        "type": "integer",
-        "minimum": 0,
-        "maximum": 2**63 - 1,
-        "description": "seed of every random step",
-    },
-    "draws": {
-        "type": "integer",
-        "minimum": 100,
-        "maximum": 1_000_000,
-        "description": "number of bootstrap draws",
-    },
-    "confidence": {
-        "type": "number",
-        "minimum": 0.5,
-        "maximum": 0.999,
-        "description": "confidence of the intervals",
-    },
-    "predictions": {"type": "string", "description": "folder of a judge's predictions; empty: there are none"},
-    "results": {"type": "string", "minLength": 1, "description": "folder for the recorded values"},
-}
+COMMON = json.loads((importlib.resources.files(__package__) / "parameters.json").read_text("utf-8"))
 """Schemas of the parameters that several notebooks share."""
 
 
@@ -136,18 +111,28 @@ def load_notebook(path: Path) -> TextNotebook:
 
 @lru_cache(_KEPT)
 def _loaded(path: Path, source: str) -> TextNotebook:
+    import jsonschema
+
     node = _parse(source)
-    settings = _own_settings(path, node.metadata.get("sense7") or {})
+    settings = dict(node.metadata.get("sense7") or {})
+    try:
+        _settings_validator().validate(settings)
+        for schema in settings.get("parameters", {}).values():
+            jsonschema.Draft202012Validator.check_schema(schema)
+    except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
+        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Fix it.") from None
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
+    defaults = {}
     try:
-        defaults = dict(map(_assignment, ast.parse(cells[0].source).body))
-    except (SyntaxError, ValueError):
+        for statement in ast.parse(cells[0].source).body:
+            (target,) = statement.targets
+            defaults[target.id] = ast.literal_eval(statement.value)
+    except (SyntaxError, ValueError, AttributeError):
         raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it.") from None
     schemas = COMMON | settings.get("parameters", {})
-    unknown = sorted(set(defaults) - set(schemas))
-    if unknown:
+    if unknown := sorted(defaults.keys() - schemas.keys()):
         raise UserError(
             f"{path}: no schema for the parameters {', '.join(unknown)}. Add them under "
             "sense7: parameters: in the notebook's metadata."
@@ -158,19 +143,6 @@ def _loaded(path: Path, source: str) -> TextNotebook:
     code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
     rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored", "released")}
     return TextNotebook(path, source, code, defaults, schemas, **rests_on)
-
-
-def _own_settings(path: Path, settings) -> dict:
-    """What a notebook's metadata say: what it rests on, and schemas of its own parameters."""
-    import jsonschema
-
-    try:
-        _settings_validator().validate(settings)
-        for schema in settings.get("parameters", {}).values():
-            jsonschema.Draft202012Validator.check_schema(schema)
-    except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
-        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Fix it.") from None
-    return dict(settings)
 
 
 @lru_cache
@@ -186,13 +158,6 @@ def _settings_validator():
     return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})
 
 
-def _assignment(statement: ast.stmt) -> tuple[str, object]:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return name, ast.literal_eval(value)
-    raise ValueError(ast.unparse(statement))
-
-
 def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:
     """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
 
@@ -201,28 +166,27 @@ def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[s
     >>> unfit_parameters(COMMON, {"seed": 1, "draws": 2000.0})
     ["draws = 2000.0: 2000.0 is not of type 'integer' (number of bootstrap draws)"]
     """
-    import jsonschema
-
-    # JSON Schema takes 2.0 for an integer, and compares NaN with no limit: neither will do for a notebook.
-    types = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {
-            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
-            "number": lambda _, value: (
-                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-            ),
-        }
-    )
-    strict = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=types)
     problems = []
     if unknown := sorted(set(parameters) - set(schemas)):
         problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(schemas))})")
     for name in sorted(set(parameters) & set(schemas)):
-        description = schemas[name].get("description", "")
-        problems += [
-            f"{name} = {parameters[name]!r}: {error.message}" + (f" ({description})" if description else "")
-            for error in strict(schemas[name]).iter_errors(parameters[name])
-        ]
+        description = f" ({schemas[name]['description']})" if schemas[name].get("description") else ""
+        errors = _strict()(schemas[name]).iter_errors(parameters[name])
+        problems += [f"{name} = {parameters[name]!r}: {error.message}{description}" for error in errors]
     return problems
+
+
+@lru_cache
+def _strict():
+    """JSON Schema's validator, which else takes 2.0 for an integer, and compares NaN with no limit."""
+    import jsonschema
+
+    def is_number(_, value) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+    types = {"number": is_number, "integer": lambda _, value: is_number(_, value) and isinstance(value, int)}
+    checker = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(types)
+    return jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=checker)
 
 
 @lru_cache(_KEPT)
@@ -289,21 +253,23 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
     """Tag the cells by hand that this workbook cannot run, for papermill and nbval, and say in them why."""
     node = json.loads(text)
     for cell in node["cells"]:
-        if BY_HAND not in cell["metadata"].get("tags", ()) or not (needs := cell["metadata"].get("needs")):
+        if BY_HAND not in cell["metadata"].get("tags", ()):
             continue
         lacks, reasons = [], {}
-        for need in needs:
+        for need in cell["metadata"].get("needs", ()):
             if need == "predictions":
                 lacks += [] if parameters.get("predictions") else ["no predictions of a judge"]
                 continue
             path = folder / parameters["data"]
-            path = path if path.exists() else sources.resolve(parameters["data"])[0]
-            path, (interval, key, module, function, frame, column) = path.resolve(), NEED.fullmatch(need).groups()
+            path = (path if path.exists() else sources.resolve(parameters["data"])[0]).resolve()
+            data = path, path.stat().st_mtime_ns
+            interval, key, module, function, frame, column = NEED.fullmatch(need).groups()
             if key:
                 part = "low" if interval else "estimate"
-                reasons |= _reason(path, path.stat().st_mtime_ns, key, module, function, part)
+                row = _rows_of(*data, module, function).get(key, {part: None, "reason": f"there is no {key}"})
+                reasons |= {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
                 continue
-            found = getattr(_study(path, path.stat().st_mtime_ns), frame)
+            found = getattr(_study(*data), frame)
             if found is None or column not in found or not found[column].notna().any():
                 lacks.append(f"no {column.replace('_', ' ')} ({frame})")
         if lacks or reasons:
@@ -321,8 +287,8 @@ def _study(path: Path, changed: int) -> "Study":
 
 
 @lru_cache(maxsize=64)
-def _reason(path: Path, changed: int, key: str, module: str, function: str, part: str) -> dict[str, None]:
-    """Why a finding has no number, or no interval, under a key in this workbook; nothing if it has one."""
+def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, Mapping]:
+    """Rows of a finding's table, by key, in few resamples: which numbers it has, and which have an interval."""
     from sense7.estimators.bootstrap import ParticipantBootstrap
     from sense7.findings.core import keyed_rows
 
@@ -330,9 +296,7 @@ def _reason(path: Path, changed: int, key: str, module: str, function: str, part
     compute = getattr(importlib.import_module(f"sense7.findings.{module}"), function)
     given = {"study": study, "bootstrap": ParticipantBootstrap(study.conversations["participant"], draws=100)}
     needed = inspect.signature(compute).parameters
-    rows = keyed_rows(compute(**{name: value for name, value in given.items() if name in needed}))
-    row = next((row for row in rows if row["key"] == key), {part: None, "reason": f"there is no {key}"})
-    return {row["reason"]: None} if row[part] is None or row[part] != row[part] else {}
+    return {row["key"]: row for row in keyed_rows(compute(**{name: given[name] for name in given if name in needed}))}
 
 
 # --- the copies that Jupyter opens ------------------------------------------------------

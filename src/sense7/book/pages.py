@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -42,6 +43,7 @@ _JUPYTER_BOOK = (
     "from jupyter_book.cli.main import main; main()"
 )
 _PACKAGE = Path(sense7.__file__).parent
+_BANNERS = tomllib.loads((_PACKAGE / "book" / "banners.toml").read_text(encoding="utf-8"))
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
 
@@ -165,17 +167,15 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     return yaml.safe_dump(config, sort_keys=False).encode()
 
 
-def _python(place: str) -> list[Path]:
-    return [*(_PACKAGE / place).rglob("*.py")] or [_PACKAGE / place]
-
-
 def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Mapping) -> str:
     """SHA-256 of all that more than one page depends on."""
+    made_by = [path for name in _MAKERS for path in (_PACKAGE / name, *(_PACKAGE / name).rglob("*"))]
+    code = [*_PACKAGE.glob("*"), *made_by]
     parts = {
         "config": config,
         "facts": {name: value for name, value in facts.items() if not name.startswith("verdicts")},
         "packages": environment_of(root),
-        "code": [digest_files(paths, _PACKAGE) for paths in (_PACKAGE.glob("*.py"), *map(_python, _MAKERS))],
+        "code": digest_files([path for path in code if path.is_file() and path.suffix != ".pyc"], _PACKAGE),
     }
     for name, content in sources.items():
         if name.startswith("edition/results/"):
@@ -202,30 +202,12 @@ def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, r
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
     their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
-    file, checksum = html.escape(facts["file"]), f"sha256 {html.escape(facts['sha256'][:12])}…"
-    if released:
-        line = "<strong>On this page: real ratings that other studies released.</strong>"
-        details = "They are neither SENSE-7 nor this edition's data, and the same in every edition."
-    elif facts["kind"] == "synthetic":
-        line = "<strong>Synthetic data.</strong> Its numbers are not findings."
-        details = (
-            "Unless a page names another source, every result in this edition comes from simulated conversations with "
-            f"planted effects; values marked tuned were set near published ones. (Workbook {file}, {checksum})"
-        )
-    elif facts["kind"] == "official" and facts["verified"]:
-        line = "<strong>Official SENSE-7 workbook</strong>"
-        details = f"It was fetched from the authors' repository on {html.escape(facts['fetched'][:10])}. ({checksum})"
-    elif facts["kind"] == "official":
-        line = (
-            "<strong>Unverified copy</strong> of the official SENSE-7 workbook: nothing here counts as a reproduction."
-        )
-        details = f"It was not fetched from the authors' repository. ({checksum})"
-    elif facts["kind"] == "third-party":
-        line = f"<strong>{html.escape(facts['label'])}.</strong> Its numbers say nothing about SENSE-7."
-        details = f"{html.escape(facts['credit'])} ({checksum})"
-    else:
-        line = f"<strong>Workbook {file}</strong>: not the SENSE-7 release. Its numbers say nothing about SENSE-7."
-        details = f"It was given by its path. ({checksum})"
+    kind = "unverified" if facts["kind"] == "official" and not facts["verified"] else facts["kind"]
+    words = _BANNERS["released" if released else kind]
+    told = {name: html.escape(facts.get(name) or "") for name in ("file", "label", "credit")}
+    told |= {"fetched": html.escape((facts["fetched"] or "")[:10])}
+    told |= {"checksum": f"sha256 {html.escape(facts['sha256'][:12])}\N{HORIZONTAL ELLIPSIS}"}
+    line, details = words["line"].format_map(told), words["details"].format_map(told)
     count = 0 if released else sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
     if count:
         warnings = count_of(count, "warning")

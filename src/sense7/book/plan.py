@@ -39,13 +39,14 @@ __all__ = [
     "Inputs",
     "Job",
     "configuration",
-    "data_beside",
+    "file_of",
     "how_made",
+    "in_order",
     "library_digest",
+    "module_of",
     "modules_of",
+    "parameters_of",
     "plan",
-    "plan_jobs",
-    "released_only",
     "resolve_inputs",
     "versions",
 ]
@@ -70,11 +71,16 @@ class BuildError(Exception):
 
 
 class Job(NamedTuple):
-    """A notebook, the parameters that are injected, and the digest of everything that its result depends on."""
+    """A notebook, the parameters that are injected, the digest of all that its result depends on, and of what beside.
+
+    ``beside`` has what it rests on besides the workbook: "predictions", the name of a data set, or the path of a stored
+    result or released table -> digest; "" for what is not here.
+    """
 
     notebook: TextNotebook
     parameters: dict
     digest: str
+    beside: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,11 @@ class Inputs:
         return self.project.place / "_build" / "cache"
 
     @property
+    def pages(self) -> Path:
+        """Folder of what is kept of the edition's pages from one build to the next."""
+        return self.project.place / "_build" / "pages" / self.name
+
+    @property
     def source(self) -> str:
         """Name of the data set, or absolute path of the workbook."""
         return source_of(self.data, self.path)
@@ -110,10 +121,10 @@ class Inputs:
         """SHA-256 of all that the edition can depend on: whole files, and rather too many than too few."""
         root, place = self.project
         beside = [path for path in self.path.parent.resolve().iterdir() if path.name.startswith(self.path.stem)]
-        chosen = [self.chosen or place / f"predictions_{self.name}"]
+        chosen = self.chosen or place / f"predictions_{self.name}"
         files = {
             Path(folder, name)
-            for one in [_PACKAGE, *(root / name for name in _SOURCES), *beside, *chosen, cache_folder()]
+            for one in [_PACKAGE, *(root / name for name in _SOURCES), *beside, chosen, cache_folder()]
             for folder, _, names in (os.walk(one, followlinks=True) if one.is_dir() else [(one.parent, (), [one.name])])
             for name in names
             if not name.endswith((".pyc", ".ipynb"))
@@ -135,9 +146,9 @@ class Inputs:
         from sense7.judge.judges import simulated_files, simulated_folder
 
         folder = self.chosen or self.project.place / f"predictions_{self.name}"
+        judged = prediction_files(folder) if folder.is_dir() else []
         if self.chosen and not folder.is_dir():
             raise UserError(f"{folder}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
-        judged = prediction_files(folder) if folder.is_dir() else []
         if self.chosen and not judged:
             raise UserError(
                 f"{folder}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {folder}"
@@ -145,16 +156,11 @@ class Inputs:
         return judged or simulated_files(simulated_folder(self.path))
 
     @property
-    def parameters(self) -> dict:
-        """Values for the notebooks' parameters; they read the edition's own copy of the data."""
-        own = {"data": f"../data/{self.provenance.file}", "results": "../results"}
-        return self.given | own | ({"predictions": "../predictions"} if self.predictions else {})
-
-    @functools.cached_property
-    def jobs(self) -> dict[str, Job]:
-        """What is to be executed, by name."""
-        digest = self.options.digest(self.provenance.sha256)
-        return plan_jobs(self.project.sources, self.parameters, digest, self.predictions)
+    def named_predictions(self) -> str:
+        """Folder of the predictions, for a notebook that is run elsewhere; "" where the data set brings its own."""
+        folder = self.predictions[0].parent.absolute() if self.predictions else None
+        own = self.data == "synthetic" and folder == self.path.with_name(f"{self.path.stem}_judge").absolute()
+        return "" if folder is None or own else folder.name
 
     @functools.cached_property
     def logs(self) -> list[Path]:
@@ -165,12 +171,17 @@ class Inputs:
 
         return sorted((self.predictions[0].parent / LOGS).glob("*.eval"))
 
-    @property
-    def named_predictions(self) -> str:
-        """Folder of the predictions, for a notebook that is run elsewhere; "" where the data set brings its own."""
-        folder = self.predictions[0].parent.absolute() if self.predictions else None
-        own = self.data == "synthetic" and folder == self.path.with_name(f"{self.path.stem}_judge").absolute()
-        return "" if folder is None or own else folder.name
+    @functools.cached_property
+    def jobs(self) -> dict[str, Job]:
+        """What is to be executed, by name."""
+        given = parameters_of(self.given, self.provenance.file, bool(self.predictions))
+        return plan(self.project.sources, given, self.options.digest(self.provenance.sha256), self.predictions)
+
+
+def parameters_of(given: Mapping, file: str, is_judged: bool) -> dict:
+    """Values for the notebooks' parameters; they read the edition's own copy of the data."""
+    own = {"data": f"../data/{file}", "results": "../results"}
+    return {**given, **own} | ({"predictions": "../predictions"} if is_judged else {})
 
 
 def _sha(content: object) -> str:
@@ -221,18 +232,22 @@ def _edition_name(name: str | None, data: str) -> str:
     return name
 
 
-def how_made(root: Path, jobs: Mapping[str, Job], judged: Sequence[Path], parameters: Mapping) -> dict:
+def how_made(root: Path, jobs: Mapping[str, Job], parameters: Mapping) -> dict:
     """All that is needed to make an edition again, and to say on its pages how it was made."""
-    own = {
-        name: {key: value for key, value in (job.notebook.defaults | job.parameters).items() if key != "results"}
-        for name, job in jobs.items()
-    }
+    notebooks = {}
+    for name, job in sorted(jobs.items()):
+        notebooks[name] = {**job.notebook.defaults, **job.parameters}
+        notebooks[name].pop("results", None)
     return {
         "parameters": dict(parameters),
-        "notebooks": dict(sorted(own.items())),
+        "notebooks": notebooks,
         "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
-        "released": released_only(jobs),
-        "beside": data_beside(root, [job.notebook for job in jobs.values()], judged),
+        "released": {  # notebooks that rest on released ratings, and not on the edition's workbook
+            name: list(job.notebook.released)
+            for name, job in sorted(jobs.items())
+            if job.notebook.released and "data" not in job.notebook.schemas
+        },
+        "beside": {name: digest for job in jobs.values() for name, digest in job.beside.items()},
         "versions": versions(),
         **commit_of(root),
         "library": library_digest(),
@@ -270,73 +285,43 @@ def configuration(root: Path) -> dict:
 # --- jobs ------------------------------------------------------------------------------
 
 
-def plan_jobs(root: Path, parameters: Mapping, workbook_digest: str, judged: Sequence[Path]) -> dict[str, Job]:
-    """What is to be executed, and what each notebook's result depends on."""
-    notebooks = find_notebooks(root)
-    return plan(notebooks, parameters, workbook_digest, environment_of(root), data_beside(root, notebooks, judged))
-
-
-def plan(
-    notebooks: Sequence[TextNotebook],
-    parameters: Mapping,
-    workbook_digest: str = "",
-    environment: Sequence[str] = (),
-    beside: Mapping[str, str] | None = None,
-) -> dict[str, Job]:
-    """Check the parameters, and give every notebook's job, each after those that it needs.
-
-    ``environment`` says which packages are installed. ``beside`` has digests of what only some notebooks rest on: by
-    the parameter that leads there, the name of the data set, or the path of the stored result or released table.
-    """
+def in_order(notebooks: Sequence[TextNotebook], parameters: Mapping) -> list[tuple[TextNotebook, dict]]:
+    """Notebooks, each after those that it needs, with the parameters that it takes; refused if they are unfit."""
+    known = {one.name: {key: value for key, value in parameters.items() if key in one.schemas} for one in notebooks}
     # All that is wrong in one message; several notebooks say the same of a parameter that they share.
-    known = {n.name: {key: value for key, value in parameters.items() if key in n.schemas} for n in notebooks}
-    problems = unfit_parameters({name: {} for notebook in notebooks for name in notebook.schemas}, parameters)
-    for notebook in notebooks:
-        problems += unfit_parameters(notebook.schemas, known[notebook.name])
+    problems = unfit_parameters({name: {} for one in notebooks for name in one.schemas}, parameters)
+    problems += [problem for one in notebooks for problem in unfit_parameters(one.schemas, known[one.name])]
     if problems:
         raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
-    by_name = {notebook.name: notebook for notebook in notebooks}
+    by_name = {one.name: one for one in notebooks}
     try:
-        order = list(TopologicalSorter({n.name: n.needs for n in notebooks}).static_order())
+        order = TopologicalSorter({one.name: one.needs for one in notebooks}).static_order()
+        return [(by_name[name], known[name]) for name in order]
     except CycleError as error:
         raise UserError(f"notebooks need each other in a circle: {' -> '.join(error.args[1])}.") from None
-    common = [workbook_digest, *environment, sys.version, versions(), FIXED]
+
+
+def plan(root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[Path] = ()) -> dict[str, Job]:
+    """Give every notebook's job, each after those that it needs; ``workbook`` is the digest of that and how it is read.
+
+    A notebook's key is the digest of its code, its parameters, the modules that it uses with their package data, what
+    it looks at beside the workbook, the jobs that it needs, and what is installed.
+    """
+    common = [workbook, environment_of(root), sys.version, versions(), FIXED]
     jobs: dict[str, Job] = {}
-    for name in order:
-        notebook = by_name[name]
-        rests_on = {*notebook.schemas, *notebook.sources, *notebook.stored}
-        rests_on |= {RELEASED[table].file for table in notebook.released}
-        parts = {
-            "notebook": [notebook.name, notebook.code, known[name]],
-            "beside": {name: digest for name, digest in (beside or {}).items() if name in rests_on},
-            "modules": {module: _module_digest(module) for module in sorted(modules_of(notebook))},
-            "common": common,
-            "needs": [jobs[other].digest for other in notebook.needs],
+    for notebook, known in in_order(find_notebooks(root), parameters):
+        beside = {name: sources.fetched_digest(name) for name in notebook.sources}
+        beside |= {
+            name: digest_files([root / name] if (root / name).exists() else [], root) for name in notebook.stored
         }
-        jobs[name] = Job(notebook, known[name], _sha(parts))
+        beside |= {RELEASED[name].file: verified_digest(name) for name in notebook.released}
+        if judged and "predictions" in notebook.schemas:
+            beside["predictions"] = digest_files(judged, judged[0].parent)
+        modules = {module: _module_digest(module) for module in sorted(modules_of(notebook))}
+        parts = [notebook.name, notebook.code, known, beside, modules, common]
+        digest = _sha([*parts, [jobs[other].digest for other in notebook.needs]])
+        jobs[notebook.name] = Job(notebook, known, digest, beside)
     return jobs
-
-
-def released_only(jobs: Mapping[str, Job]) -> dict[str, list[str]]:
-    """Notebooks that rest on released ratings and not on the edition's workbook: name -> tables."""
-    return {
-        name: list(job.notebook.released)
-        for name, job in sorted(jobs.items())
-        if job.notebook.released and "data" not in job.notebook.schemas
-    }
-
-
-def data_beside(root: Path, notebooks: Sequence[TextNotebook], judged: Sequence[Path]) -> dict[str, str]:
-    """Digests of what some notebooks look at besides the workbook; "" for what is not here."""
-    beside = {name: sources.fetched_digest(name) for notebook in notebooks for name in notebook.sources}
-    for name in (name for notebook in notebooks for name in notebook.stored):
-        path = root / name
-        beside[name] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
-    for name in (name for notebook in notebooks for name in notebook.released):
-        beside[RELEASED[name].file] = verified_digest(name)
-    if judged:
-        beside["predictions"] = digest_files(judged, judged[0].parent)
-    return beside
 
 
 # --- the part of the library that a notebook uses ----------------------------------------
@@ -350,92 +335,80 @@ def library_digest() -> str:
 
 def modules_of(notebook: TextNotebook) -> set[str]:
     """Modules of the library that an execution of the notebook may import: those behind its cells, transitively."""
-    cells, found = [], set()
+    body: list[ast.stmt] = []
     for source, _ in json.loads(notebook.code):
-        text = "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
-        with contextlib.suppress(SyntaxError):  # a cell will say so when it is run
-            ast.parse(text)
-            cells.append(text)
-    names = [*_imports(ast.parse("\n".join(cells)))]
-    while names:
-        name = names.pop()
-        if name not in found:
+        with contextlib.suppress(SyntaxError):  # the cell will say so when it is run
+            body += ast.parse(re.sub(r"(?m)^\s*[%!].*$", "", source)).body
+    found, left = set(), [*_modules_in(ast.Module(body, []))]
+    while left:
+        if (name := left.pop()) not in found:
             found.add(name)
-            path = _file(name)
-            names += [*_parsed(path, path.stat().st_mtime_ns)[1], *([name.rpartition(".")[0]] if "." in name else [])]
+            path = file_of(name)
+            left += [*_parsed(path, path.stat().st_mtime_ns)[1], *([name.rpartition(".")[0]] if "." in name else [])]
     return found
 
 
 def _module_digest(module: str) -> str:
     """Of a module's code without docstrings and comments; of a package, with the data that lie in it."""
-    path = _file(module)
+    path = file_of(module)
     digest = _parsed(path, path.stat().st_mtime_ns)[0]
     if path.name != "__init__.py":
         return digest
-    data = [
-        one
-        for entry in path.parent.iterdir()
-        if entry.name not in {CARRIED, "__pycache__"} and not (entry / "__init__.py").exists()
-        for one in (entry.rglob("*") if entry.is_dir() else [entry])
-        if one.is_file() and one.suffix not in {".py", ".pyc"}
-    ]
-    return digest + digest_files(data, path.parent)
+    own = [entry for entry in path.parent.iterdir() if entry.name not in {CARRIED, "__pycache__"}]
+    data = [one for entry in own if not (entry / "__init__.py").exists() for one in (entry, *entry.rglob("*"))]
+    return digest + digest_files(
+        [one for one in data if one.is_file() and one.suffix not in {".py", ".pyc"}], path.parent
+    )
 
 
 @functools.cache
 def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
+    """Digest of a module's code, and the modules that it leads to."""
     tree = ast.parse(path.read_bytes())
-    imports = sorted(set(_imports(tree)))
+    modules = sorted(set(_modules_in(tree)))
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [
-                one
-                for one in body
-                if not (isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", None), str))
+            texts = [
+                one for one in body if isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", 0), str)
             ]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), imports
+            node.body = [one for one in body if one not in texts]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), modules
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
+def _modules_in(tree: ast.AST) -> Iterator[str]:
     """Modules of the library that a tree imports, or leads to by a name that its package gives when it is asked for."""
-    packages: dict[str, str] = {}  # names in the tree of packages
-    left = [tree]
+    bound, left = {}, [tree]
     while left:
         node = left.pop()
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            left += node.orelse
-            continue
-        left += ast.iter_child_nodes(node)
-        if isinstance(node, ast.Import):
+        is_typing = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        left += node.orelse if is_typing else ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
-                if alias.name.partition(".")[0] == "sense7":
-                    yield alias.name
-                    packages[alias.asname or "sense7"] = alias.name if alias.asname else "sense7"
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "sense7":
-            yield node.module
-            for alias in node.names:
-                if (module := _led_to(node.module, alias.name)) is not None:
-                    yield module
-                    packages[alias.asname or alias.name] = module
+                dotted = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+                bound[alias.asname or alias.name] = dotted
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and (package := packages.get(getattr(node.value, "id", ""))):
-            yield from filter(None, [_led_to(package, node.attr)])
+        if isinstance(node, ast.Attribute) and (package := bound.get(getattr(node.value, "id", ""))):
+            bound[f"{package}.{node.attr}"] = f"{package}.{node.attr}"
+    for dotted in bound.values():
+        if dotted.partition(".")[0] == "sense7" and (module := module_of(dotted)):
+            yield module
 
 
-def _led_to(package: str, name: str) -> str | None:
-    """The module that a name of a package is, or that it comes from where the package imports it on demand."""
-    if _file(f"{package}.{name}") is not None:
-        return f"{package}.{name}"
-    if _file(package).name != "__init__.py":
+def module_of(dotted: str) -> str | None:
+    """The module that a name is, or stands in, or comes from where its package gives it when it is asked for."""
+    if file_of(dotted):
+        return dotted
+    package, _, name = dotted.rpartition(".")
+    if not (path := file_of(package)):
         return None
-    where = vars(importlib.import_module(package))
+    where = vars(importlib.import_module(package)) if path.name == "__init__.py" else {}
     name = where.get("_SHORT", {}).get(name, name)
     module = where.get("_WHERE", {}).get(name) or where.get("_MODULES", {}).get(name)
-    return f"{package}.{module}" if module else None
+    return f"{package}.{module}" if module else package
 
 
 @functools.cache
-def _file(module: str) -> Path | None:
+def file_of(module: str) -> Path | None:
+    """File of a module of the library; None if there is no such module."""
     path = _PACKAGE.parent.joinpath(*module.split("."))
-    found = (path.with_suffix(".py"), path / "__init__.py")
-    return next((one for one in found if one.is_file()), None)
+    return next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)

@@ -24,7 +24,7 @@ from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, sums_of_part
 from sense7.workbook import ReadingOptions, read_workbook
-from sense7.workbook.partitions import partition_folders
+from sense7.workbook.writing import partition_folders
 
 __all__ = ["Cluster", "ThisMachine", "connect", "read_part", "statistics_of_parts"]
 
@@ -45,9 +45,6 @@ class ThisMachine:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
         return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
 
-    def require_shared(self, folder: Path) -> None:
-        """Refuse workers that do not see a folder of this machine at the same path: here all do."""
-
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, in processes of their own if there are several workers."""
         items = list(items)
@@ -65,9 +62,9 @@ class ThisMachine:
 
 
 class Cluster(ThisMachine):
-    """A cluster of Dask that has at least one worker."""
+    """A cluster of Dask: it has at least one worker, all run this library, and see ``shared`` at the same path."""
 
-    def __init__(self, address: str, workers: int | None = None):
+    def __init__(self, address: str, workers: int | None = None, shared: Path | None = None):
         try:
             from distributed import Client
         except ImportError:
@@ -83,40 +80,35 @@ class Cluster(ThisMachine):
                 f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "
                 "and on each machine: dask worker ADDRESS"
             ) from None
-        self._address = address
         super().__init__(workers or sum(self._client.nthreads().values()))
         try:
-            self._require_alike()
+            if not self._client.nthreads():
+                raise UserError(f"--scheduler {address}: it has no worker. Start some: dask worker {address}")
+            own = _what_runs()
+            for worker, other in self._client.run(_what_runs, on_error="return").items():
+                if other != own:
+                    failed = isinstance(other, Exception)
+                    what = one_line(other) if failed else ", ".join(key for key in own if own[key] != other.get(key))
+                    raise UserError(
+                        f"--scheduler {address}: the worker {worker} differs from this process: {what}. "
+                        "Start it again in an environment made from the same checkout and lock."
+                    )
+            if shared is None:
+                return
+            with tempfile.NamedTemporaryFile(prefix=".seen-", dir=shared) as probe:
+                for worker, seen in self._client.run(os.path.exists, probe.name).items():
+                    if not seen:
+                        raise UserError(
+                            f"--scheduler {address}: the worker {worker} does not see {shared}. "
+                            "The checkout has to lie at the same path on every machine, on a folder that they share."
+                        )
         except BaseException:
             self.close()
             raise
 
-    def _require_alike(self) -> None:
-        """Refuse workers on which the same notebook could give something else."""
-        if not self._client.nthreads():
-            raise UserError(f"--scheduler {self._address}: it has no worker. Start some: dask worker {self._address}")
-        own = _what_runs()
-        for worker, other in self._client.run(_what_runs, on_error="return").items():
-            if other != own:
-                differing = one_line(other) if isinstance(other, Exception) else _differing(own, other)
-                raise UserError(
-                    f"--scheduler {self._address}: the worker {worker} differs from this process: {differing}. "
-                    "Start it again in an environment made from the same checkout and lock."
-                )
-
     def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> list[str]:
         """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
-        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self, jobs, cache)}))
-
-    def require_shared(self, folder: Path) -> None:
-        """Refuse workers that do not see a folder of this machine at the same path."""
-        with tempfile.NamedTemporaryFile(prefix=".seen-", dir=folder) as probe:
-            for worker, seen in self._client.run(os.path.exists, probe.name).items():
-                if not seen:
-                    raise UserError(
-                        f"--scheduler {self._address}: the worker {worker} does not see {folder}. "
-                        "The checkout has to lie at the same path on every machine, on a folder that they share."
-                    )
+        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self, cache)}))
 
     def call(self, function: Callable, *arguments):
         """Call a function on some worker, and wait for what it gives; another worker takes over if it dies."""
@@ -144,7 +136,7 @@ class Cluster(ThisMachine):
 class _ClusterKernels(Kernels):
     """Kernels on the workers of a cluster."""
 
-    def __init__(self, cluster: Cluster, jobs: Mapping[str, Job], cache: Path):
+    def __init__(self, cluster: Cluster, cache: Path):
         super().__init__({}, cache)
         self._cluster = cluster
 
@@ -165,17 +157,11 @@ def _what_runs() -> dict:
     return {"library": library_digest(), "Python": sys.version, "packages": versions()}
 
 
-def _differing(own: dict, other: dict) -> str:
-    return ", ".join(key for key in own if own[key] != other.get(key))
-
-
 @contextlib.contextmanager
 def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator[ThisMachine]:
     """Give the cluster of an address, or this machine if there is none."""
-    where = ThisMachine(workers) if address is None else Cluster(address, workers)
+    where = ThisMachine(workers) if address is None else Cluster(address, workers, shared)
     try:
-        if shared is not None:
-            where.require_shared(shared)
         yield where
     finally:
         where.close()

@@ -20,17 +20,17 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
-from sense7.book.extensions.figure import PAGE as SPECIFICATIONS
-from sense7.book.extensions.figure import find_picture
+from sense7.book.extensions.links import ROBUSTNESS, find_picture
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import data_beside, how_made, plan_jobs, versions
+from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -38,18 +38,9 @@ from sense7.files import one_line, reason
 from sense7.judge.files import prediction_files
 from sense7.loading import load
 from sense7.record import format_value
-from sense7.study import Study
 from sense7.workbook import ReadingOptions
 
-__all__ = [
-    "TOLERANCE",
-    "Comparison",
-    "Difference",
-    "compare",
-    "figure_data",
-    "find_edition",
-    "verify_edition",
-]
+__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "find_edition", "verify_edition"]
 
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
@@ -60,15 +51,37 @@ differ by a thousandth of it.
 """
 
 EQUAL, NEAR, DIFFERENT = "equal", "within the tolerance", "different"
-_ABSENT = "absent"
 _PICTURE = re.compile(r"^```\{(?:picture\} +(\S+)|specifications\}) +(\S+)", re.MULTILINE)
-"""Where prose shows a figure of another page, and of which; see :mod:`sense7.book.extensions.figure`."""
+"""Where prose shows a figure of another page, and of which; see :mod:`sense7.book.extensions.links`."""
 
 _LINK = re.compile(r'<a download="([^"]*)\.csv" href="data:text/csv;base64,([A-Za-z0-9+/=]*)">')
+_TEXT, _NAMED = {"type": "string"}, {"type": "object"}
+_FACTS = {
+    "required": ["file", "sha256", "kind", "made"],
+    "properties": {
+        "file": _TEXT | {"pattern": r"^(?!\.{0,2}$)[^/\\\0]+$"},
+        "sha256": _TEXT,
+        "kind": _TEXT,
+        "made": {
+            "required": ["parameters", "beside", "versions", "library"],
+            "properties": {
+                "parameters": {
+                    "type": "object",
+                    "properties": dict.fromkeys(["data", "predictions", "results"], False),
+                },
+                "beside": {"type": "object"},
+                "versions": {"type": "object"},
+                "library": _TEXT,
+            },
+        },
+    },
+}
+"""What is needed of ``edition.json``, which may be anybody's."""
+
+_AGAIN = "Copy or build the edition again."
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One thing that an edition shows otherwise than it was recomputed."""
 
     kind: str
@@ -78,55 +91,66 @@ class Difference:
     recomputed: str
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What came of recomputing an edition."""
 
     folder: Path
     label: str
     counts: Mapping[str, Counter]
-    differences: tuple[Difference, ...]
-    notes: tuple[str, ...]
+    differences: list[Difference]
+    notes: list[str]
 
 
 def verify_edition(
-    project: Project,
-    edition: str,
-    *,
-    workers: int | None = None,
-    say: Callable[[str], None] = lambda line: None,
-    progress: Callable[[int, int, str], None] = lambda done, total, name: None,
+    project: Project, edition: str, *, workers: int | None = None, say: Callable = execute.silent
 ) -> Comparison:
     """Recompute an edition and compare."""
+    import jsonschema
+
     folder, root = find_edition(project.place, edition), project.sources
-    facts = _facts(folder)
+    facts = _read(folder / "edition.json", dict)
+    if error := next(jsonschema.Draft202012Validator(_FACTS).iter_errors(facts), None):
+        where = ": ".join(map(str, error.absolute_path)) or "this"
+        raise UserError(f"{folder / 'edition.json'}: {where} can't be what it says. {_AGAIN}")
     made = facts["made"]
-    judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
-    parameters = made["parameters"] | {"data": f"../data/{facts['file']}", "results": "../results"}
-    if judged:
-        parameters["predictions"] = "../predictions"
     workbook = _workbook(folder, facts)
-    options = ReadingOptions.beside(sources.resolve(workbook)[0])
-    jobs = plan_jobs(root, parameters, options.digest(facts["sha256"]), judged)
-    _require_same_beside(folder, made["beside"], data_beside(root, [job.notebook for job in jobs.values()], judged))
+    path, origin = sources.resolve(workbook)
+    judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
+    parameters = parameters_of(made["parameters"], facts["file"], bool(judged))
+    jobs = plan(root, parameters, ReadingOptions.beside(path).digest(facts["sha256"]), judged)
+    now = how_made(root, jobs, made["parameters"])
+    _require_same_beside(folder, made["beside"], now["beside"])
     study = load(workbook, prompted_condition=parameters.get("prompted_condition"))
     provenance = study.provenance
-    _require_own_data(folder, facts, provenance)
-    truth = _truth(folder, study)
-    notes = _notes(made, how_made(root, jobs, judged, made["parameters"]))
+    if provenance.sha256 != facts["sha256"]:
+        raise UserError(
+            f"{path}: not the workbook that the edition was made of (edition.json: sha256 {facts['sha256'][:12]}..., "
+            f"found {provenance.sha256[:12]}...). Restore it, or build the edition again."
+        )
+    if provenance.kind != facts["kind"]:
+        raise UserError(
+            f"{path}: its record makes it {provenance.kind!r} data, edition.json {facts['kind']!r}. Copy the edition "
+            "whole, with the record beside the workbook, or build it again."
+        )
+    known = folder / "data" / "truth.json"
+    with contextlib.suppress(UserError):  # that of the workbook which comes with the project is the project's own
+        shipped, its_origin = sources.resolve("synthetic")
+        if its_origin.sha256 == provenance.sha256:
+            known = shipped.with_name(f"{shipped.stem}_truth.json")
+    truth = read_truth(known, study)
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
-            path, origin = sources.resolve(workbook)
-            sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=facts["file"]), again / "data")
+            copied = replace(origin, kind=provenance.kind, file=facts["file"])
+            sources.copy_for_edition(path, copied, again / "data")
             copy_files(judged, again / "predictions")
             workers = workers or min(os.cpu_count() or 1, len(jobs))
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say, progress=progress)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
             write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
             counts, differences = _compare_editions(folder, again)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
-    return Comparison(folder, provenance.label, counts, tuple(differences), tuple(notes))
+    return Comparison(folder, provenance.label, counts, differences, _notes(made, now))
 
 
 # --- the edition -----------------------------------------------------------------------
@@ -134,35 +158,38 @@ def verify_edition(
 
 def find_edition(place: Path, edition: str) -> Path:
     """Folder of an edition by its name or its path; the folder of its pages will do."""
-    named = edition_folder(place, edition)
-    places = [Path(edition).expanduser(), Path(edition).expanduser().absolute().parent, named]
+    named, given = edition_folder(place, edition), Path(edition).expanduser()
+    places = [given, given.absolute().parent, named]
     if os.sep not in edition:  # a name comes before a folder that happens to be here
         places.insert(0, named)
     folder = next((candidate for candidate in places if (candidate / "edition.json").is_file()), None)
     if folder is not None:
         return folder.absolute()
-    if places[-1].is_dir() or Path(edition).expanduser().is_dir():
+    if named.is_dir() or given.is_dir():
         raise UserError(
             f"{edition}: no edition.json there. Pages alone can't be verified: give the whole folder of an edition, "
             "with data/, results/, notebooks/, html/ and ledger.json."
         )
-    present = sorted(path.parent.name for path in (place / "_build/editions").glob("*/edition.json"))
+    present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
     raise UserError(
         f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. "
         "Build it: sense7 build ..., or give the path of its folder."
     )
 
 
-def _read(path: Path):
-    """Content of one of an edition's JSON files."""
+def _read(path: Path, kind: type):
+    """Content of one of an edition's JSON files: an object, or a list of objects."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: is missing. The edition is not whole: copy or build it again.") from None
     except OSError as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its permissions.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
+        raise UserError(f"{path}: no JSON ({one_line(error)}). {_AGAIN}") from None
+    if not isinstance(content, kind) or not all(isinstance(row, dict) for row in content if kind is list):
+        raise UserError(f"{path}: not what a build writes. {_AGAIN}")
+    return content
 
 
 def _workbook(folder: Path, facts: Mapping) -> Path | str:
@@ -180,92 +207,37 @@ def _workbook(folder: Path, facts: Mapping) -> Path | str:
     )
 
 
-def _rows(path: Path) -> list[dict]:
-    """Content of a file that holds a list of objects."""
-    rows = _read(path)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise UserError(f"{path}: not what a build writes. Copy or build the edition again.")
-    return rows
-
-
-def _facts(folder: Path) -> dict:
-    """What an edition says of itself, as far as it is needed; refused if it can't be."""
-    path = folder / "edition.json"
-    facts = _read(path)
-    made = facts.get("made") if isinstance(facts, dict) else None
-    if not isinstance(made, dict):
-        raise UserError(f"{path}: does not say how the edition was made, as older ones do not. Build it again.")
-    held = {"parameters": dict, "beside": dict, "versions": dict, "library": str}
-    wrong = [key for key, kind in held.items() if not isinstance(made.get(key), kind)]
-    wrong += [key for key in ("file", "sha256", "kind") if not isinstance(facts.get(key), str)]
-    if not wrong and (facts["file"] in {"", ".", ".."} or set(facts["file"]) & set("/\\\0")):
-        wrong = ["file"]
-    if reserved := sorted({"data", "predictions", "results"} & made["parameters"].keys() if not wrong else ()):
-        wrong = [f"made: parameters: {key}" for key in reserved]
-    if wrong:
-        raise UserError(f"{path}: {', '.join(wrong)} can't be what it says. Copy or build the edition again.")
-    return facts
-
-
-def _require_own_data(folder: Path, facts: Mapping, provenance) -> None:
-    """Refuse data that are not those that the edition says it was made of."""
-    path = folder / "data" / facts["file"]
-    if provenance.sha256 != facts["sha256"]:
-        raise UserError(
-            f"{path}: not the workbook that the edition was made of (edition.json: sha256 "
-            f"{facts['sha256'][:12]}..., found {provenance.sha256[:12]}...). Restore it, or build the edition again."
-        )
-    if provenance.kind != facts["kind"]:
-        raise UserError(
-            f"{path}: its record makes it {provenance.kind!r} data, edition.json "
-            f"{facts['kind']!r}. Copy the edition whole, with the record beside the workbook, or build it again."
-        )
-
-
 def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
     """Refuse where what some pages show besides the edition's own data is not here as it was."""
-    if then.get("predictions") != now.get("predictions"):
-        raise UserError(
-            f"{folder / 'predictions'}: not the files that the edition was made of. Restore them, or build it again."
-        )
-    for name in sorted(now.keys() - {"predictions"}):
-        before, here = then.get(name, ""), now[name]
+    for name in sorted(then.keys() | now.keys()):
+        before, here = then.get(name, ""), now.get(name, "")
         if before == here:
             continue
-        if name.startswith("data/"):
-            raise UserError(
-                f"{name}: not the stored result that the edition shows. Restore it, or build the edition again."
-            )
-        if not here:
-            raise UserError(f"{name}: this edition shows it, and it is not fetched here. Run: sense7 fetch {name}")
-        if not before:
-            raise UserError(
-                f"{name}: fetched here, but not where the edition was made. Hide it for this run: "
-                "SENSE7_CACHE=EMPTY_FOLDER sense7 verify ..."
-            )
-        raise UserError(f"{name}: what is fetched here is not what the edition shows. Run: sense7 fetch {name} --again")
+        if name == "predictions":
+            what = f"{folder / name}: not the files that the edition was made of. Restore them, or build it again."
+        elif name.startswith("data/"):
+            what = f"{name}: not the stored result that the edition shows. Restore it, or build the edition again."
+        elif not here:
+            what = f"{name}: this edition shows it, and it is not fetched here. Run: sense7 fetch {name}"
+        elif not before:
+            what = f"{name}: fetched here, but not where the edition was made. Hide it for this run: "
+            what += "SENSE7_CACHE=EMPTY_FOLDER sense7 verify ..."
+        else:
+            what = f"{name}: what is fetched here is not what the edition shows. Run: sense7 fetch {name} --again"
+        raise UserError(what)
 
 
-def _truth(folder: Path, study: Study) -> dict | None:
-    """Truth of a synthetic workbook; that of the one which comes with the project is taken from the project."""
-    if study.provenance.kind != "synthetic":
-        return None
-    path = folder / "data" / "truth.json"
-    with contextlib.suppress(UserError):  # where the project's own is missing, nothing is the project's own
-        shipped, provenance = sources.resolve("synthetic")
-        if provenance.sha256 == study.provenance.sha256:
-            path = shipped.with_name(f"{shipped.stem}_truth.json")
-    return read_truth(path, study)
-
-
-def _notes(then: Mapping, now: Mapping) -> Iterator[str]:
+def _notes(then: Mapping, now: Mapping) -> list[str]:
     """In what code and machine differ, from which differences may come."""
+    notes = []
     if then["library"] != now["library"]:
         commits = [str(made.get("commit") or "not known")[:12] for made in (then, now)]
-        yield f"the library is not the one that made the edition (commit then {commits[0]}, here {commits[1]})"
-    for name, version in versions().items():
+        what = "the library is not the one that made the edition (commit then {}, here {})"
+        notes.append(what.format(*commits))
+    for name, version in now["versions"].items():
         if then["versions"].get(name) != version:
-            yield f"{name}: {then['versions'].get(name, 'not known')} then, {version} here"
+            notes.append(f"{name}: {then['versions'].get(name, 'not known')} then, {version} here")
+    return notes
 
 
 # --- comparison ------------------------------------------------------------------------
@@ -281,10 +253,118 @@ def compare(shown, recomputed) -> str:
     """
     if type(shown) is type(recomputed) and shown == recomputed:
         return EQUAL
-    numbers = [value for value in (shown, recomputed) if isinstance(value, int | float) and not isinstance(value, bool)]
-    if len(numbers) == 2 and math.isclose(*numbers, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000):
-        return NEAR
-    return DIFFERENT
+    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (shown, recomputed))
+    near = are_numbers and math.isclose(shown, recomputed, rel_tol=TOLERANCE, abs_tol=TOLERANCE / 1000)
+    return NEAR if near else DIFFERENT
+
+
+Parts = dict[tuple[str, str], object]
+"""Where and what -> a plain value."""
+
+
+def _compare_editions(folder: Path, again: Path) -> tuple[dict[str, Counter], list[Difference]]:
+    names = [path.stem for path in sorted((again / "notebooks").glob("*.ipynb"))]
+    pages = {name: _text(folder / "html" / "notebooks" / f"{name}.html") for name in names}
+    kinds = {
+        "recorded values": (_values(folder), _values(again)),
+        "ledger": (_ledger(folder), _ledger(again)),
+        "ledger, as the page shows it": (_ledger_page(folder), _ledger_texts(again)),
+        "figure data, as the pages show them": (_figures(pages), _notebook_figures(again, True)),
+    }
+    if (folder / "notebooks").is_dir():  # a published edition has its pages only
+        kinds["figure data, as executed"] = (_notebook_figures(folder), _notebook_figures(again))
+    counts: dict[str, Counter] = {kind: Counter() for kind in kinds}
+    differences = []
+    for kind, (shown, recomputed) in kinds.items():
+        for where, what in dict.fromkeys([*shown, *recomputed]):
+            pair = [parts.get((where, what), "absent") for parts in (shown, recomputed)]
+            counts[kind][state := compare(*pair)] += 1
+            if state == DIFFERENT:
+                differences.append(Difference(kind, where, what, *map(str, pair)))
+    return counts, differences
+
+
+def _flat(content, name: str) -> Iterator[tuple[str, object]]:
+    """Plain values of a structure, each with its path."""
+    if isinstance(content, dict | list) and content:
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content, 1):
+            yield from _flat(value, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, json.dumps(content) if isinstance(content, dict | list) else content
+
+
+def _values(folder: Path) -> Parts:
+    return {
+        (path.stem, what): leaf
+        for path in sorted((folder / "results").glob("*.json"))
+        for number, value in enumerate(_read(path, list), 1)
+        for what, leaf in _flat(value, str(value.get("key", number)))
+    }
+
+
+def _ledger(folder: Path) -> Parts:
+    rows = enumerate(_read(folder / "ledger.json", list), 1)
+    return {(str(row.get("id", number)), what): leaf for number, row in rows for what, leaf in _flat(row, "")}
+
+
+def _ledger_texts(folder: Path) -> Parts:
+    """What the page of the ledger has to say of each claim: computed value and the two marks."""
+    parts: Parts = {}
+    for row in _read(folder / "ledger.json", list):
+        name, tuned = row["id"].replace("_", "-"), " tuned" if row["tuned"] else ""
+        parts[(name, "this edition")] = format_value(row["computed"]) if row["computed"] else "-"
+        parts[(name, "rule")] = row["rule"]["mark"]
+        parts |= {(name, "check"): row["check"]["mark"] + tuned} if row["check"] else {}
+    return parts
+
+
+def _ledger_page(folder: Path) -> Parts:
+    """What the page says of each claim: the first line of each cell but the claim's own."""
+    parts: Parts = {}
+    for row in re.findall(r"<tr\b.*?</tr>", _text(folder / "html" / "book" / "ledger.html"), re.DOTALL):
+        name = re.search(r'id="claim-([^"]+)"', row)
+        cells = re.findall(r"<td\b[^>]*>\s*<p\b[^>]*>(.*?)</p>", row, re.DOTALL)[2:]
+        said = [" ".join(html.unescape(re.sub(r"<[^>]*>", "", cell)).split()) for cell in cells]
+        for what, text in zip(("this edition", "rule", "check"), said, strict=False):
+            parts |= {(name[1], what): text} if name and (what, text) != ("check", "-") else {}
+    return parts
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _notebook_figures(folder: Path, borrowed: bool = False) -> Parts:
+    """Data of the figures of all notebooks; with those of other notebooks that their pages show, or without."""
+    texts = {}
+    for path in sorted((folder / "notebooks").glob("*.ipynb")):
+        try:
+            texts[path.stem] = "\n".join(
+                _shown(cell, folder if borrowed else None) for cell in _read(path, dict)["cells"]
+            )
+        except (AttributeError, KeyError, TypeError):
+            raise UserError(f"{path}: not what a build writes. {_AGAIN}") from None
+    return _figures(texts)
+
+
+def _shown(cell: Mapping, edition: Path | None) -> str:
+    """HTML of a cell's outputs; of prose, the figures of other notebooks that it shows, if an edition is given."""
+    if cell["cell_type"] == "code":
+        return "".join("".join(output.get("data", {}).get("text/html", "")) for output in cell.get("outputs", ()))
+    pictures = _PICTURE.findall("".join(cell["source"])) if edition else ()
+    paths = [(edition / f"{page or ROBUSTNESS}.ipynb", name) for page, name in pictures]
+    return "".join(find_picture(_read(path, dict), name) or "" for path, name in paths if path.is_file())
+
+
+def _figures(texts: Mapping[str, str]) -> Parts:
+    """Cells of the data of all figures: notebook; figure, row and column -> number or text."""
+    return {
+        (name, f"{figure}, line {number}, column {position}"): _number(cell)
+        for name, text in texts.items()
+        for figure, table in figure_data(text).items()
+        for number, row in enumerate(csv.reader(io.StringIO(table)), 1)
+        for position, cell in enumerate(row, 1)
+    }
 
 
 def figure_data(text: str) -> dict[str, str]:
@@ -303,128 +383,9 @@ def figure_data(text: str) -> dict[str, str]:
     return data
 
 
-def _compare_editions(folder: Path, again: Path) -> tuple[dict[str, Counter], list[Difference]]:
-    kinds = {
-        "recorded values": (_values(folder), _values(again)),
-        "ledger": (_ledger(folder), _ledger(again)),
-        "ledger, as the page shows it": (_ledger_page(folder), _ledger_texts(again)),
-        "figure data, as the pages show them": (_page_figures(folder, again), _notebook_figures(again, True)),
-    }
-    if (folder / "notebooks").is_dir():  # a published edition has its pages only
-        kinds["figure data, as executed"] = (_notebook_figures(folder), _notebook_figures(again))
-    counts: dict[str, Counter] = {}
-    differences = []
-    for kind, (shown, recomputed) in kinds.items():
-        counts[kind] = Counter()
-        for where, what in dict.fromkeys([*shown, *recomputed]):
-            pair = [parts.get((where, what), _ABSENT) for parts in (shown, recomputed)]
-            state = compare(*pair)
-            counts[kind][state] += 1
-            if state == DIFFERENT:
-                differences.append(Difference(kind, where, what, *map(str, pair)))
-    return counts, differences
-
-
-Parts = dict[tuple[str, str], object]
-"""Where and what -> a plain value."""
-
-
-def _flat(content, name: str = "") -> Iterator[tuple[str, object]]:
-    """Plain values of a structure, each with its path."""
-    if isinstance(content, dict | list) and content:
-        pairs = content.items() if isinstance(content, dict) else enumerate(content, 1)
-        for key, value in pairs:
-            yield from _flat(value, f"{name}.{key}" if name else str(key))
-    else:
-        yield name, json.dumps(content) if isinstance(content, dict | list) else content
-
-
-def _values(folder: Path) -> Parts:
-    parts: Parts = {}
-    for path in sorted((folder / "results").glob("*.json")):
-        for number, value in enumerate(_rows(path), 1):
-            parts |= {(path.stem, what): leaf for what, leaf in _flat(value, str(value.get("key", number)))}
-    return parts
-
-
-def _ledger(folder: Path) -> Parts:
-    rows = enumerate(_rows(folder / "ledger.json"), 1)
-    return {(str(row.get("id", number)), what): leaf for number, row in rows for what, leaf in _flat(row)}
-
-
-def _ledger_texts(folder: Path) -> Parts:
-    """What the page of the ledger has to say of each claim: computed value and the two marks."""
-    parts: Parts = {}
-    for row in _read(folder / "ledger.json"):
-        name = row["id"].replace("_", "-")
-        parts[(name, "this edition")] = format_value(row["computed"]) if row["computed"] else "-"
-        parts[(name, "rule")] = row["rule"]["mark"]
-        if row["check"]:
-            parts[(name, "check")] = row["check"]["mark"] + (" tuned" if row["tuned"] else "")
-    return parts
-
-
-def _ledger_page(folder: Path) -> Parts:
-    parts: Parts = {}
-    rows = re.findall(r"<tr\b.*?</tr>", _page(folder / "html" / "book" / "ledger.html"), re.DOTALL)
-    for row in rows:
-        name = re.search(r'id="claim-([^"]+)"', row)
-        cells = re.findall(r"<td\b[^>]*>(.*?)</td>", row, re.DOTALL)
-        if name and len(cells) in (4, 5):
-            first = [re.search(r"<p\b[^>]*>(.*?)</p>", cell, re.DOTALL) for cell in cells[2:]]
-            texts = [" ".join(html.unescape(re.sub(r"<[^>]*>", "", match[1])).split()) for match in first if match]
-            said = zip(("this edition", "rule", "check"), texts, strict=False)
-            parts |= {(name[1], what): text for what, text in said if (what, text) != ("check", "-")}
-    return parts
-
-
-def _page(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
-
-
-def _notebook_figures(folder: Path, borrowed: bool = False) -> Parts:
-    """Data of the figures of all notebooks; with those of other notebooks that their pages show, or without."""
-    texts = {}
-    for path in sorted((folder / "notebooks").glob("*.ipynb")):
-        try:
-            texts[path.stem] = "\n".join(_shown(cell, folder if borrowed else None) for cell in _read(path)["cells"])
-        except (AttributeError, KeyError, TypeError):
-            raise UserError(f"{path}: not what a build writes. Copy or build the edition again.") from None
-    return _cells_of(texts)
-
-
-def _shown(cell: Mapping, edition: Path | None) -> str:
-    """HTML of a cell's outputs; of prose, the figures of other notebooks that it shows, if an edition is given."""
-    if cell["cell_type"] == "code":
-        return "".join("".join(output.get("data", {}).get("text/html", "")) for output in cell.get("outputs", ()))
-    pictures = _PICTURE.findall("".join(cell["source"])) if edition else ()
-    paths = [(edition / f"{page or SPECIFICATIONS}.ipynb", name) for page, name in pictures]
-    return "".join(find_picture(_read(path), name) or "" for path, name in paths if path.is_file())
-
-
-def _page_figures(folder: Path, again: Path) -> Parts:
-    names = [path.stem for path in sorted((again / "notebooks").glob("*.ipynb"))]
-    return _cells_of({name: _page(folder / "html" / "notebooks" / f"{name}.html") for name in names})
-
-
-def _cells_of(texts: Mapping[str, str]) -> Parts:
-    """Cells of the data of all figures: notebook; figure, row and column -> number or text."""
-    parts: Parts = {}
-    for name, text in texts.items():
-        for figure, table in figure_data(text).items():
-            for number, row in enumerate(csv.reader(io.StringIO(table)), 1):
-                cells = {f"{figure}, line {number}, column {position}": cell for position, cell in enumerate(row, 1)}
-                parts |= {(name, what): _number(cell) for what, cell in cells.items()}
-    return parts
-
-
 def _number(text: str) -> float | str:
     """A cell as a number where it is one; a text of a number that is written otherwise stays apart."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(text)):
+            return number
+    return text

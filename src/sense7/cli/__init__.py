@@ -18,10 +18,9 @@ import typer
 from typer.core import TyperGroup
 
 from sense7 import __version__
-from sense7.cli import book, collect, data, exchange
+from sense7.cli import book, data, share
 from sense7.cli.common import complain_last
 from sense7.cli.judge import judge
-from sense7.cli.new import new
 from sense7.errors import UserError
 from sense7.files import not_written
 
@@ -29,7 +28,6 @@ __all__ = ["main"]
 
 _INTERRUPTED = 130
 _TERMINATED = 143
-_STANDARD_OUTPUT = "standard output"
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
 
 _PANELS = {
@@ -61,21 +59,18 @@ app = typer.Typer(
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
 for _verb in (
-    *(book.build, book.ledger, book.run, book.verify, book.site, book.notebooks),
-    *(collect.instrument, collect.gather),
+    *(book.build, book.ledger, book.run, book.verify, book.site, book.notebooks, book.new),
+    *(share.instrument, share.gather, share.export),
     *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
 ):
     app.command()(_verb)
-app.command("import")(exchange.import_chats)
-app.command()(exchange.export)
-app.command()(new)
+app.command("import")(share.import_chats)
 app.add_typer(judge, name="judge")
 
 
 def main() -> None:
     """Run a verb; what a user can fix or ends is one message and its exit code, never a traceback."""
     terminated = _treat_sigterm_as_ctrl_c()
-    _name_standard_output()
     try:
         code, message = _run_verb()
     except KeyboardInterrupt:
@@ -97,7 +92,7 @@ def _run_verb() -> tuple[int, str]:
     """Give the exit code, and what is to be said on standard error."""
     try:
         try:
-            code = app(standalone_mode=False)
+            code = app(prog_name="sense7", standalone_mode=False)
         except SystemExit as end:
             code = end.code
         sys.stdout.flush()
@@ -107,11 +102,16 @@ def _run_verb() -> tuple[int, str]:
     except UserError as error:
         return 2, str(error)
     except OSError as error:
-        if error.filename in (None, _STANDARD_OUTPUT):
+        where = error.filename or "a file"
+        try:
+            if error.filename is None:  # that of standard output, unless that takes a line
+                print(flush=True)
+        except OSError:
+            where = "standard output"
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the same again at the very end
         if isinstance(error, BrokenPipeError):
             return 1, ""  # the reader, such as head, has closed the pipe
-        return 2, not_written(error.filename or "a file", error)
+        return 2, not_written(where, error)
 
 
 def _wrong_call(error: Exception) -> str:
@@ -121,22 +121,6 @@ def _wrong_call(error: Exception) -> str:
     message = error.format_message().rstrip(".")
     end = "" if message.endswith("?") else "."
     return f"{message}{end} Help: {error.ctx.command_path if error.ctx else 'sense7'} --help"
-
-
-def _name_standard_output() -> None:
-    """Let errors of writing to standard output name it: those of a file may have no name either."""
-
-    def naming(method):
-        def call(*arguments):
-            try:
-                return method(*arguments)
-            except OSError as error:
-                error.filename = _STANDARD_OUTPUT
-                raise
-
-        return call
-
-    sys.stdout.write, sys.stdout.flush = naming(sys.stdout.write), naming(sys.stdout.flush)
 
 
 def _treat_sigterm_as_ctrl_c() -> list[int]:

@@ -1,7 +1,9 @@
 """What verbs share: options, a bar for long work, and how they end; see :mod:`sense7.cli`."""
 
+import contextlib
 import json
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,6 +16,7 @@ from sense7.terminal import plain_lines
 __all__ = [
     "AllowUnreadable",
     "DataOption",
+    "Force",
     "Jobs",
     "Missing",
     "Parameters",
@@ -24,12 +27,13 @@ __all__ = [
     "Scheduler",
     "Words",
     "assignments",
+    "building",
     "complain",
     "complain_last",
     "fail",
     "one_data",
-    "progress_bar",
-    "require_book",
+    "print_table",
+    "reporting",
 ]
 
 Scale = Annotated[
@@ -56,12 +60,13 @@ AllowUnreadable = Annotated[
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A notebook parameter; may be repeated."),
+    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; may be repeated."),
 ]
 Prompted = Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Tasks at once.")]
 Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers do it.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 DataOption = Annotated[
     str | None, typer.Option("--data", metavar="DATA", help="A workbook, or the name of a data set.")
 ]
@@ -115,8 +120,9 @@ def assignments(items: list[str]) -> dict:
 _BOOK = ("ipykernel", "jsonschema", "jupyter_book", "jupytext", "papermill")
 
 
-def require_book(purpose: str) -> None:
-    """Refuse to go on without the packages of the extra ``book``."""
+@contextlib.contextmanager
+def building(purpose: str) -> Iterator[None]:
+    """Refuse to go on without the packages of the extra ``book``, and end with 1 where a book could not be built."""
     from importlib.util import find_spec
 
     if missing := [name for name in _BOOK if find_spec(name) is None]:
@@ -124,34 +130,46 @@ def require_book(purpose: str) -> None:
             f"{purpose} needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed. "
             "Install the companion with what builds books: pip install 'sense7-companion[book]'"
         )
+    from sense7.book.plan import BuildError
+
+    try:
+        yield
+    except BuildError as error:
+        fail(str(error), 1)
 
 
-class progress_bar:
-    """Lines and, on a terminal, a bar on standard error; nothing if quiet."""
+def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, lined: bool = False) -> None:
+    """Print a table in which all is text; in a file or a pipe nothing is cut off at the width of the terminal."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    def __init__(self, quiet: bool):
-        self.quiet = quiet
+    table = Table(title=Text(plain_lines(title)), title_justify="left", show_lines=lined)
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        cells = (f"{one:,}" if isinstance(one, int) else one for one in row)
+        table.add_row(*(Text(plain_lines(cell)) for cell in cells))
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
 
-    def __enter__(self):
-        if self.quiet:
-            return (lambda line: None), (lambda done, total, name: None)
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        console = Console(stderr=True, highlight=False)
-        self.bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-        self.bar.start()
-        task = self.bar.add_task("notebooks", total=None)
+@contextlib.contextmanager
+def reporting(quiet: bool) -> Iterator[Callable]:
+    """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
+    if quiet:
+        yield lambda *said: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-        def say(line: str) -> None:
+    console = Console(stderr=True, highlight=False)
+    columns = (TextColumn("notebooks"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("notebooks", total=None)
+
+        def say(line: str, done: int = 0, total: int = 0) -> None:
             console.print(plain_lines(f"  {line}"), markup=False, soft_wrap=True)
+            if total:
+                bar.update(task, completed=done, total=total)
 
-        def progress(done: int, total: int, name: str) -> None:
-            self.bar.update(task, completed=done, total=total)
-
-        return say, progress
-
-    def __exit__(self, *exception) -> None:
-        if not self.quiet:
-            self.bar.stop()
+        yield say

@@ -1,7 +1,6 @@
 """The verbs about data: check, simulate, fetch, an empty workbook, and a data set in parts."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +8,10 @@ import typer
 
 from sense7.cli.common import (
     AllowUnreadable,
+    Force,
     Jobs,
     Missing,
+    Parameters,
     Prompted,
     SameData,
     Scale,
@@ -55,41 +56,32 @@ def check(
     if data == _RELEASED:
         if strict or prompted or any(options.values()):
             raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
-        _check_released(as_json)
-        return
-    description = describe(parse(data, prompted_condition=prompted, strict=strict, **options))
+        from sense7.sources.released import describe_released
+
+        description = describe_released()
+    else:
+        description = describe(parse(data, prompted_condition=prompted, strict=strict, **options))
     if as_json:
         print(json.dumps(description, indent=1))
     else:
-        print_description(description)
+        (_print_released if data == _RELEASED else print_description)(description)
 
 
-def _check_released(as_json: bool) -> None:
+def _print_released(tables: list[dict]) -> None:
     """Describe the released ratings of other studies, each verified by its hash."""
-    from sense7.sources.released import describe_released
-
-    tables = describe_released()
-    if as_json:
-        print(json.dumps(tables, indent=1))
-        return
     print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
     for table in tables:
         print(f"\n{table['file']}: {table['title']}")
         print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
         width = max(map(len, table["columns"]))
         for name, column in table["columns"].items():
-            print(f"    {name:<{width}}  {_column_in_words(column)}")
+            values = column.get("values", f"from {column.get('lowest', 0):g} to {column.get('highest', 0):g}")
+            text = ", ".join(values) if isinstance(values, list) else values
+            text = f"{values:,} different texts" if isinstance(values, int) else text
+            missing = f"; {column['missing']:,} missing" if column["missing"] else ""
+            print(f"    {name:<{width}}  {text}{missing}")
         print(f"  Source: {table['page']} at {table['commit'][:7]}")
         print(f"  Licence: {table['licence']}. Credit: {table['credit']}")
-
-
-def _column_in_words(column: Mapping) -> str:
-    values = column.get("values")
-    if values is None:
-        text = f"from {column['lowest']:g} to {column['highest']:g}"
-    else:
-        text = ", ".join(values) if isinstance(values, list) else f"{values:,} different texts"
-    return text + (f"; {column['missing']:,} missing" if column["missing"] else "")
 
 
 def simulate(
@@ -106,11 +98,7 @@ def simulate(
         ),
     ] = None,
     no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; may be repeated."),
-    ] = None,
-    older: Annotated[list[str] | None, typer.Option("--set", hidden=True)] = None,
+    parameter: Parameters = None,
     parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
 ) -> None:
     """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
@@ -126,7 +114,7 @@ def simulate(
         raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
     if truth is None:
         truth = out.with_name(f"{out.stem}_truth.json")
-    assigned = assignments([*(older or []), *(parameter or [])])
+    assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
         raise UserError(f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
@@ -164,10 +152,10 @@ def fetch(
 
 def template(
     out: Annotated[Path, typer.Argument(metavar="OUT.xlsx", help="Workbook to write.")],
-    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    force: Force = False,
 ) -> None:
     """Write an empty workbook of the format: every column explained, answers to choose from."""
-    from sense7.workbook.template import write_template
+    from sense7.workbook.writing import write_template
 
     print(write_template(out, replace=force))
 
@@ -180,7 +168,7 @@ def partition(
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
     from sense7.loading import load
-    from sense7.workbook.partitions import FORMATS, write_partitions
+    from sense7.workbook.writing import FORMATS, write_partitions
 
     if form not in FORMATS:
         raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")

@@ -11,7 +11,7 @@ import time
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,8 +23,8 @@ from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
 if TYPE_CHECKING:
-    from sense7.judge.batch import Imported
-    from sense7.judge.session import Outcome, Tally
+    from sense7.judge.answers import Written
+    from sense7.judge.session import Tally
 
 __all__ = ["judge"]
 
@@ -37,19 +37,14 @@ batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API
 def _with_options(verb: Callable) -> Callable:
     """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
     hints = typing.get_type_hints(verb, include_extras=True)
-    objects = {name: hints[name] for name in inspect.signature(verb).parameters if hasattr(hints[name], "OPTIONS")}
-    entries = []
-    for entry in inspect.signature(verb).parameters.values():
-        if entry.name not in objects:
-            entries.append(entry.replace(annotation=hints[entry.name], kind=entry.KEYWORD_ONLY))
-            continue
-        cls = objects[entry.name]
-        types = typing.get_type_hints(cls, include_extras=True)
-        for one in fields(cls):
-            default = entry.empty if one.default is MISSING else one.default
-            entries.append(
-                entry.replace(name=one.name, annotation=types[one.name], default=default, kind=entry.KEYWORD_ONLY)
+    objects, entries = {name: cls for name, cls in hints.items() if is_dataclass(cls)}, []
+    for name, own in inspect.signature(verb).parameters.items():
+        for one in fields(objects[name]) if name in objects else [own]:
+            kind = (
+                typing.get_type_hints(objects[name], include_extras=True)[one.name] if name in objects else hints[name]
             )
+            default = own.empty if one.default is MISSING else one.default
+            entries.append(inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind))
 
     @functools.wraps(verb)
     def call(**given):
@@ -65,7 +60,6 @@ def _with_options(verb: Callable) -> Callable:
 class Asking:
     """What is asked, and of which conversations: the same for a session and a batch."""
 
-    OPTIONS = True
     data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
     model: Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
     prompt: Annotated[Path | None, typer.Option(help="File of the prompt; our own if not given.")] = None
@@ -103,20 +97,11 @@ class Asking:
             "omit": self.omit or (),
         }
 
-    def questions(self):
-        """The requests of one run of whole conversations."""
-        from sense7.judge.requests import Prompt
-        from sense7.judge.session import questions_for
-
-        given = self.opened()
-        return questions_for(**given | {"prompt": given["prompt"] or Prompt.bundled()})
-
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
     """What tokens cost."""
 
-    OPTIONS = True
     price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None
     price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None
 
@@ -132,12 +117,12 @@ class Tokens:
 class Intervals:
     """The bootstrap over participants."""
 
-    OPTIONS = True
     draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95
 
 
+Runs = Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")]
 Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
 
 
@@ -172,38 +157,45 @@ class Evaluated(Intervals):
         print(found.to_json() if self.as_json else plain_lines(found.text()))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """How requests are sent, and what is made of their replies."""
+
+    runs: Runs = 1
+    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests at once.")] = 10
+    policy: Policy = "strict"
+    unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation"
+    rating: Annotated[
+        str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
+    ] = "overall"
+    per_minute: Annotated[int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")] = (
+        None
+    )
+    context: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="TOKENS", help="Context of the model; the endpoint is asked if not given."),
+    ] = None
+    timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
+    ] = 120.0
+    retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5
+    backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0
+    give_up_after: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Stop after N replies in a row that cannot be used.")
+    ] = 10
+
+
 @judge.command()
 @_with_options
 def run(
     out: Annotated[Path, typer.Option(help="Folder of the session; given again, it goes on where it was.")],
     asking: Asking,
     tokens: Tokens,
+    sending: Sending,
     base_url: Annotated[
         str | None,
         typer.Option(help="OpenAI-compatible endpoint, e.g. http://localhost:11434/v1; OpenAI's if not given."),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
-    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests at once.")] = 10,
-    policy: Policy = "strict",
-    unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation",
-    rating: Annotated[
-        str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
-    ] = "overall",
-    per_minute: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")
-    ] = None,
-    context: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="TOKENS", help="Context of the model; the endpoint is asked if not given."),
-    ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
-    ] = 120.0,
-    retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5,
-    backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0,
-    give_up_after: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Stop after N replies in a row that cannot be used.")
-    ] = 10,
     limit_cost: Annotated[
         float | None, typer.Option(min=0, help="Cost above which to ask first; 10 if not given.")
     ] = None,
@@ -222,35 +214,24 @@ def run(
     from sense7.judge.requests import describe_parameters
     from sense7.judge.session import carry_out, plan_session
 
-    prices = tokens.price
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    plan = plan_session(
-        **asking.opened(),
-        endpoint=endpoint,
-        folder=out,
-        runs=runs,
-        prices=prices,
-        policy=policy,
-        unit=unit,
-        rating=rating,
-        concurrency=concurrency,
-        timeout=timeout,
-        retries=retries,
-        backoff=backoff,
-        give_up_after=give_up_after,
-        per_minute=per_minute,
-        context=context,
-    )
+    plan = plan_session(**asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=tokens.price)
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
     lines += [*describe_parameters(asking.model, plan.questions.parameters), *plan.estimate.lines()]
-    unusable = count_of(give_up_after, "reply", "replies in a row")
+    unusable = count_of(plan.give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
         print("\n".join(lines))
         return
     print("\n".join(lines), file=sys.stderr)
-    get_consent(plan.estimate.needs_consent(limit_cost, near=endpoint.is_near), yes)
+    reason = "" if yes else plan.estimate.needs_consent(limit_cost, near=endpoint.is_near)
+    if reason and not sys.stdin.isatty():
+        raise UserError(
+            f"{reason}. Give --yes to go on; or fewer --runs, a --limit, or prices and a --limit-cost that suffices."
+        )
+    if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
+        raise UserError("nothing was sent")
     with showing_progress(plan.estimate.calls) as (progress, say):
         outcome = carry_out(plan, progress=progress, say=say)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
@@ -365,13 +346,14 @@ def export_batch(
     out: Annotated[Path, typer.Option(help="File of requests to write, one line for each.")],
     asking: Asking,
     tokens: Tokens,
-    runs: Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")] = 1,
+    runs: Runs = 1,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
     from sense7.judge.batch import export_requests
     from sense7.judge.cost import estimate
+    from sense7.judge.session import questions_for
 
-    prices, questions = tokens.price, asking.questions()
+    prices, questions = tokens.price, questions_for(**asking.opened())
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, prices=prices).lines()), file=sys.stderr)
     print(out)
@@ -390,8 +372,9 @@ def import_batch(
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
     from sense7.judge.batch import import_replies
+    from sense7.judge.session import questions_for
 
-    imported = import_replies(asking.questions(), replies, out, runs=runs, policy=policy)
+    imported = import_replies(questions_for(**asking.opened()), replies, out, runs=runs, policy=policy)
     said = []
     if imported.missing:
         said.append(f"{count_of(imported.missing, 'request')} without a reply")
@@ -404,7 +387,7 @@ def import_batch(
     _end(imported, [*said, *imported.remarks], number, imported.without_score)
 
 
-def _end(outcome: "Outcome | Imported", remarks: list[str], number: str, problems: list[str]) -> None:
+def _end(outcome: "Written", remarks: list[str], number: str, problems: list[str]) -> None:
     """Say what became of the replies, give the files, and end with exit code 1 if there are problems."""
     for remark in remarks:
         print(plain_lines(f"note: {remark}"), file=sys.stderr)
@@ -416,18 +399,6 @@ def _end(outcome: "Outcome | Imported", remarks: list[str], number: str, problem
         complain(problem)
     if problems:
         raise typer.Exit(1)
-
-
-def get_consent(reason: str, yes: bool) -> None:
-    """Ask first where there is a reason to; refuse to go on if the user says no, or there is nobody to ask."""
-    if not reason or yes:
-        return
-    if not sys.stdin.isatty():
-        raise UserError(
-            f"{reason}. Give --yes to go on; or fewer --runs, a --limit, or prices and a --limit-cost that suffices."
-        )
-    if not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
-        raise UserError("nothing was sent")
 
 
 @contextmanager

@@ -19,12 +19,10 @@ from sense7.collect.study import StudyFile, check_conversation, is_code, read_wh
 from sense7.errors import UserError
 from sense7.exchange.records import parsed
 from sense7.files import one_line, reason
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, ORIGIN_SHEET, RATING_NAMES, TASK_COLUMNS
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET, RATING_NAMES
 from sense7.terminal import count_of, plain
-from sense7.workbook.options import SCALES_SHEET, Interval, scale_columns
+from sense7.workbook.writing import official_scales, official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
-
-__all__ = ["Download", "Gathered", "gather", "read_download", "read_downloads"]
 
 _AGAIN = "Ask the person to download it again."
 _LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
@@ -338,17 +336,9 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
                     **{key.capitalize(): value for key, value in download.times.items()},
                 }
             )
-    sheets = [
-        Sheet(
-            name,
-            [column.official for column in columns],
-            [[row.get(column.name) for column in columns] for row in rows],
-        )
-        for name, columns, rows in (("Tasks", TASK_COLUMNS, tasks), ("Messages", MESSAGE_COLUMNS, messages))
-    ]
+    sheets = official_sheets(tasks, messages, by="name")
     if names := [question["name"] for question in downloads[0].study.questions]:
         rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]
         sheets.append(Sheet("Participants", ["PID", *names], rows))
-    scales = [[name, Interval(1, size).option] for name, size in scale_columns().items()]
-    sheets.append(Sheet(SCALES_SHEET, ["column", "scale"], scales))
+    sheets.append(official_scales())
     return [*sheets, Sheet(ORIGIN_SHEET, list(origin[0]), [list(row.values()) for row in origin])]

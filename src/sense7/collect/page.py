@@ -19,8 +19,6 @@ from sense7.files import not_written, parse_yaml, write_whole
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
 from sense7.workbook.scales import usual_words
 
-__all__ = ["SCALES", "page_html", "wording", "write_page"]
-
 SCALES = {
     "importance": IMPORTANCE,
     "desired_empathy": DESIRED_EMPATHY,

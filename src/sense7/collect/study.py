@@ -16,8 +16,6 @@ from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
 from sense7.workbook.xlsx import LONGEST_TEXT
 
-__all__ = ["LANGUAGES", "StudyFile", "check_conversation", "is_code", "read_conversations", "read_study_file"]
-
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "zh": "Chinese", "ja": "Japanese"}
 """Languages of the page, by their codes."""
 
@@ -57,6 +55,7 @@ def is_code(text: object) -> bool:
 
 
 def require(holds: object, where: str, message: str) -> None:
+    """Raise a UserError with place and message unless a condition holds."""
     if not holds:
         raise UserError(f"{where}: {message}")
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from sense7.exchange import content
 from sense7.exchange.content import Chat, Message, Omitted, expect, model_of
 
-__all__ = ["BRANCH", "branch_of_list", "read_chatgpt"]
-
 BRANCH = Omitted("message of another branch")
 
 

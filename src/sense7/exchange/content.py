@@ -8,19 +8,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-__all__ = [
-    "Chat",
-    "Message",
-    "Omitted",
-    "assemble",
-    "expect",
-    "kind_of",
-    "model_of",
-    "name_of",
-    "pieces",
-    "read_message",
-]
-
 USER = "user"
 ASSISTANT = "assistant"
 SYSTEM = "system message"

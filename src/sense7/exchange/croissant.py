@@ -14,10 +14,8 @@ from collections.abc import Mapping
 
 from sense7.taxonomy import CORE_COLUMNS, normalise_name
 from sense7.workbook.ids import as_text
-from sense7.workbook.template import explain
+from sense7.workbook.writing import explain
 from sense7.workbook.xlsx import Sheet
-
-__all__ = ["CONTEXT", "csv_text", "describe_tables", "shared_tables"]
 
 CONTEXT = json.loads((importlib.resources.files(__package__) / "croissant_context.json").read_text("utf-8"))
 """The context that version 1.0 of the format prescribes."""

@@ -15,8 +15,6 @@ from sense7.files import not_written, replacing
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
 
-__all__ = ["ImportSummary", "read_chats", "write_chats"]
-
 _NAMED = 5
 """Conversations that are named in a summary or a warning; further ones are counted."""
 

@@ -19,18 +19,8 @@ from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
 from sense7.workbook.tables import ENDINGS, read_table, read_text
+from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import LONGEST_TEXT
-
-__all__ = [
-    "Joined",
-    "RatingTable",
-    "column_map",
-    "join_ratings",
-    "read_ratings",
-    "row_ranges",
-    "workbook_sheets",
-    "write_workbook",
-]
 
 TURN = "Turn"
 """Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
@@ -111,36 +101,29 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
             f"{path}: expected a table that ends in {', '.join(ENDINGS)} or .xlsx. Save it as CSV in UTF-8."
         )
     sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
-    present = f"(columns present: {', '.join(sheet.header)})"
+    present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
     positions = {}
     for name, of in columns.items():
-        found = [number for number, header in enumerate(sheet.header) if header == of]
-        if len(found) != 1:
-            problem = "is missing" if not found else "stands there several times"
-            raise UserError(
-                f"{path}: the column {of!r} ({name}) {problem} in row 1 {present}. Correct the map or the table."
-            )
-        positions[name] = found[0]
-    for number, header in enumerate(sheet.header):
-        name = _ALIKE.get(normalise_name(header))
+        if header.count(of) != 1:
+            problem = "stands there several times" if of in header else "is missing"
+            fix = "Correct the map or the table."
+            raise UserError(f"{path}: the column {of!r} ({name}) {problem} in row 1 {present}. {fix}")
+        positions[name] = header.index(of)
+    for number, own in enumerate(header):
+        name = _ALIKE.get(normalise_name(own))
         if name and name not in columns and number not in positions.values():
             if name in positions:
-                raise UserError(
-                    f"{path}: columns {sheet.header[positions[name]]!r} and {header!r} could both be {name}. "
-                    f"Say which: --column {name}=COLUMN."
-                )
+                both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
+                raise UserError(f"{path}: {both}. Say which: --column {name}=COLUMN.")
             positions[name] = number
     for wanted, (what, example) in _NEEDED.items():
         if not any(name in positions for name in wanted):
-            raise UserError(
-                f"{path}: no column for {what} {present}. Name it: --column {example}, or in a file for --columns."
-            )
+            fix = f"Name it: --column {example}, or in a file for --columns."
+            raise UserError(f"{path}: no column for {what} {present}. {fix}")
     rows = [{name: row[position] for name, position in positions.items()} for row in sheet.rows]
-    unused = [header for number, header in enumerate(sheet.header) if number not in positions.values()]
-    return RatingTable(path, rows, unused)
+    return RatingTable(path, rows, [own for number, own in enumerate(header) if number not in positions.values()])
 
 
-@dataclass
 class Rated:
     """A conversation with the ratings of one person.
 
@@ -148,14 +131,11 @@ class Rated:
     message or a column of ``task`` come.
     """
 
-    chat: Chat
-    task: dict = field(init=False)
-    ratings: dict[int, dict] = field(default_factory=dict)
-    rows: dict[int | str, int] = field(default_factory=dict)
-
-    def __post_init__(self):
-        one = self.chat
-        self.task = {"PID": one.participant, "Model": one.condition, "TaskId": one.id, "PreTaskChoice": one.topic}
+    def __init__(self, chat: Chat):
+        self.chat = chat
+        self.task = {"PID": chat.participant, "Model": chat.condition, "TaskId": chat.id, "PreTaskChoice": chat.topic}
+        self.ratings: dict[int, dict] = {}
+        self.rows: dict[int | str, int] = {}
 
 
 @dataclass
@@ -312,13 +292,7 @@ def workbook_sheets(joined: Joined, made_from: Iterable[tuple[str, str]] = ()) -
             cells = {"TaskId": name, "MessageId": float(number), "TimeOffsetSeconds": message.seconds}
             cells |= {"Role": message.role, "Content": message.text}
             messages.append(cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {}))
-    sheets = []
-    for name, columns, rows in (
-        ("Tasks", TASK_COLUMNS, [one.task for one in joined.rated]),
-        ("Messages", MESSAGE_COLUMNS, messages),
-    ):
-        header = [column.official for column in columns]
-        sheets.append(Sheet(name, header, [[cells.get(column) for column in header] for cells in rows]))
+    sheets = official_sheets([one.task for one in joined.rated], messages)
     left_out, made = IMPORT_SHEETS
     if omitted:
         sheets.append(Sheet(left_out, list(IMPORT_SHEETS[left_out]), omitted))

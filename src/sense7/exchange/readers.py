@@ -8,8 +8,6 @@ from sense7.exchange import content
 from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt
 from sense7.exchange.content import Chat, Message, Omitted, expect
 
-__all__ = ["FORMATS", "Transcript", "is_messages", "read_record"]
-
 
 def read_list(record: object, key: str = "messages") -> Chat:
     """Read a conversation from a list of messages, or from an object with such a list and what is known about it."""

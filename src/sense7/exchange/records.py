@@ -16,8 +16,6 @@ from sense7.errors import UserError
 from sense7.exchange.readers import Transcript, is_messages
 from sense7.files import one_line, reading
 
-__all__ = ["LARGEST", "json_lines", "parsed", "records"]
-
 LARGEST = 2**30
 """Bytes of one JSON text: a whole file, a line of JSON Lines, a part of an archive."""
 

@@ -418,7 +418,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "individual",
-        "Judgments are individual: who rates matters more than what answers, and about what",
+        "Who rates matters more than what answers, and about what",
         "finding_individualized",
         {
             "ieval": (
@@ -492,7 +492,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "characteristics",
-        "Ratings go with characteristics of the person (SENSE-7: collected, no result available)",
+        "Ratings go with characteristics of the person",
         "finding_data",
         {
             "ieval": (

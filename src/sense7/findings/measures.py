@@ -56,7 +56,7 @@ def conversation_ratings(study: Study) -> pd.DataFrame:
 POOR = 2
 """A rating is poor if its level is at most this: the one setting that code, captions and prose read.
 
-Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.book.settings`.
+Code asks :func:`is_poor`; prose says ``{setting}`poor_turn```, see :mod:`sense7.book.extensions.values`.
 """
 
 OUTCOMES = {

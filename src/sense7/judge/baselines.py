@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
-from sense7.judge.metrics import METRICS, label_metrics
+from sense7.judge.metrics import METRICS, run_metrics
 from sense7.judge.requests import same_chats
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -209,7 +209,7 @@ def baseline_table(
 ) -> pd.DataFrame:
     """Accuracy and Spearman's correlation of every baseline.
 
-    As :func:`sense7.judge.metrics.label_metrics`, with one exception: Spearman's correlation is of the score
+    As :func:`sense7.judge.metrics.run_metrics`, with one exception: Spearman's correlation is of the score
     *above* what its fold would be predicted without any feature. A fold's own level is the lower, the higher its
     participants rate, since they are not learned from; as it is, it would push the correlation of a baseline
     that knows nothing well below zero.
@@ -250,8 +250,7 @@ def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, di
         kind = METRICS[metric]
         rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
     if not baseline.reason:
-        truth, people = frame["ground_truth"], frame["participant"]
-        table = label_metrics(truth, frame["score"], people, bootstrap, frame["above"])
+        table = run_metrics(frame, bootstrap)
         rows = {metric: table.loc[metric].to_dict() for metric in rows}
         if np.ptp(frame["above"]) == 0:
             rows["spearman"]["reason"] = "it predicts the same for everybody"

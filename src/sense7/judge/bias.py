@@ -18,7 +18,7 @@ from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, made_by_simulation
-from sense7.judge.metrics import Metric, interval_row
+from sense7.judge.metrics import Metric, drawn_row, in_draws
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_WORDS
 
@@ -126,11 +126,10 @@ def bias_table(
             sides = np.stack([inside, ~inside], axis=1).astype(float)
             values = np.stack([sides * value[:, None], sides], axis=-1)
             few = bootstrap.too_few(people[inside]) or bootstrap.too_few(people[~inside])
-            drawn = None if few else bootstrap.distribution(ratio_difference, values, people)
-            found, n = float(ratio_difference(values.sum(axis=0))), int(inside.sum())
+            drawn = in_draws(ratio_difference, values, people, bootstrap, few)
             key = "bias_own_family" if own else f"bias_condition_{plain[group]}"
-            row = interval_row(found, drawn, _ABOUT, n, people, bootstrap, few, key=key)
-            p = np.nan if row["reason"] else resampled_p(drawn)
+            row = drawn_row(drawn, _ABOUT, int(inside.sum()), people, bootstrap, few, key=key)
+            p = np.nan if row["reason"] else resampled_p(drawn[1:])
             rows[factor, str(group)] = row | {"mean_error": float(value[inside].mean()), "p": p}
     table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
     table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])

@@ -30,7 +30,7 @@ from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
-from sense7.judge.metrics import over_runs
+from sense7.judge.metrics import OverRuns
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -325,7 +325,7 @@ def judge_results(
     """
     provenance = study.provenance
     own = provenance is not None and provenance.kind == "official" and provenance.verified
-    tables = {name: over_runs(frames, bootstrap).mean for name, frames in runs.items()}
+    tables = {name: OverRuns(frames, bootstrap).mean for name, frames in runs.items()}
     if baselines is not None:
         tables[_WORDS_PER_TURN] = baselines.xs("words per turn", level="baseline")
     return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)} | {

@@ -26,7 +26,7 @@ from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, r
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
-from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, interval_row, no_interval, over_runs, with_ones
+from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, drawn_row, in_draws, no_interval, with_ones
 from sense7.terminal import count_of
 
 __all__ = ["Comparison", "compare_edition", "compare_judges", "differences_in_words", "jury_of_runs"]
@@ -40,7 +40,6 @@ RULES = ("mean", "median", "majority")
 GAIN_METRICS = ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa")
 LOWER_IS_BETTER = ("mean_absolute_error",)
 _EDITION_METRICS = ("spearman", "accuracy")
-_UNDEFINED = "undefined for the jury or for a member"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +97,13 @@ def compare_judges(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
             "another one, compare single runs with --each-run, or add the baselines with --data DATA."
         )
-    everyone = {**judges, **references}
+    everyone = {
+        judge: {run: frame.set_index(frame["conversation"].to_numpy(dtype=object)) for run, frame in runs.items()}
+        for judge, runs in {**judges, **references}.items()
+    }
     truth = _one_truth(everyone)
     scores = {
-        judge: np.stack([_scores(frame, policy).reindex(truth.index).to_numpy(dtype=float) for frame in runs.values()])
+        judge: np.stack([counted_scores(frame.reindex(truth.index), policy) for frame in runs.values()])
         for judge, runs in everyone.items()
     }
     scored = pd.DataFrame({judge: np.isfinite(table).all(axis=0) for judge, table in scores.items()}, index=truth.index)
@@ -113,23 +115,22 @@ def compare_judges(
             f"({scored[fewest].sum():,}). Leave it out, or give predictions for the same conversations."
         )
     people = _participants(everyone, truth.index)
-    measured = {judge: _on(runs, people[shared], bootstrap, policy) for judge, runs in everyone.items()}
-    differences = {}
     about = Metric("", SHARE, "share of replies with a usable score, of the conversations of all judges")
-    usable = {judge: np.isfinite(table).mean(axis=0) for judge, table in scores.items()}
-    why, drawn = no_interval(people, bootstrap), dict.fromkeys(usable)
-    if not why:
-        drawn = {judge: bootstrap.distribution(ratio, with_ones(one), people) for judge, one in usable.items()}
-    coverage = {
-        judge: interval_row(float(one.mean()), drawn[judge], about, len(one), people, bootstrap, why)
-        for judge, one in usable.items()
-    }
-    coverage = estimate_table(coverage, "judge")
-    differences["coverage"] = _differences(coverage.assign(reason=why), drawn, about, pairs, people, bootstrap)
+    why, cover = no_interval(people, bootstrap), {}
+    for judge, table in scores.items():
+        cover[judge] = in_draws(ratio, with_ones(np.isfinite(table).mean(axis=0)), people, bootstrap, why)
+    rows = {judge: drawn_row(drawn, about, len(truth), people, bootstrap, why) for judge, drawn in cover.items()}
+    coverage = estimate_table(rows, "judge")
+    own = {judge: row | {"reason": why} for judge, row in rows.items()}
+    differences = {"coverage": _differences(own, cover, about, pairs, people, bootstrap)}
+    measured = {}
+    for judge, runs in everyone.items():
+        frames = {run: frame.loc[shared].assign(participant=people[shared].to_numpy()) for run, frame in runs.items()}
+        measured[judge] = OverRuns(frames, bootstrap, policy)
     for name, metric in METRICS.items():
-        rows = pd.DataFrame({judge: runs.mean.loc[name] for judge, runs in measured.items()}).T
-        drawn = {judge: runs.draws.get(name) for judge, runs in measured.items()}
-        differences[name] = _differences(rows, drawn, metric, pairs, people[shared], bootstrap)
+        own = {judge: over.mean.loc[name] for judge, over in measured.items()}
+        drawn = {judge: over.drawn[name] for judge, over in measured.items()}
+        differences[name] = _differences(own, drawn, metric, pairs, people[shared], bootstrap)
     counts = {
         "runs": {judge: len(runs) for judge, runs in everyone.items()},
         "scored": scored.sum(),
@@ -141,46 +142,30 @@ def compare_judges(
     return Comparison(measured, differences, left_out, coverage, people[shared], len(truth))
 
 
-def _differences(rows: pd.DataFrame, drawn: Mapping, metric, pairs: Sequence, people, bootstrap) -> pd.DataFrame:
+def _differences(
+    rows: Mapping[str, Mapping], drawn: Mapping[str, np.ndarray], metric: Metric, pairs: Sequence, people, bootstrap
+) -> pd.DataFrame:
     """Paired differences of one metric with p values, for each pair and corrected by Holm's rule."""
     found, about = {}, replace(metric, method=f"paired difference of: {metric.method}")
     for first, second in pairs:
-        one, other = rows.loc[first], rows.loc[second]
-        value, p, draws = one["estimate"] - other["estimate"], np.nan, None
+        one, other, difference, p = rows[first], rows[second], drawn[first] - drawn[second], np.nan
         reason = next((row["reason"] for row in (one, other) if not np.isfinite(row["estimate"])), "")
-        if reason or drawn[first] is None or drawn[second] is None:
-            reason = reason or one["reason"] or other["reason"]
-        else:
-            draws = drawn[first] - drawn[second]
-        row = interval_row(value, draws, about, int(one["n"]), people, bootstrap, reason)
+        if not reason and len(difference) == 1:
+            reason = one["reason"] or other["reason"]
+        row = drawn_row(difference, about, int(one["n"]), people, bootstrap, reason)
         # One where nothing differs in any resample, none where there is no other interval.
-        if draws is not None and (not row["reason"] or (row["reason"] == NO_WIDTH and value == 0)):
-            p = resampled_p(draws)
+        if not row["reason"] or (row["reason"] == NO_WIDTH and row["estimate"] == 0 and not reason):
+            p = resampled_p(difference[1:])
         found[f"{first} minus {second}"] = row | {"first": first, "second": second, "p": p}
     table, kept = estimate_table(found, "pair"), pd.DataFrame.from_dict(found, orient="index")
     p = kept["p"].to_numpy(dtype=float)
     return table.assign(first=kept["first"], second=kept["second"], p=p, p_holm=holm(p))
 
 
-def _scores(frame: pd.DataFrame, policy: str) -> pd.Series:
-    return pd.Series(counted_scores(frame, policy), index=frame["conversation"].to_numpy(dtype=object))
-
-
-def _on(runs: Runs, people: pd.Series, bootstrap: ParticipantBootstrap | None, policy: str) -> OverRuns:
-    """Metrics of a judge on the conversations of ``people``, all in its order."""
-    chosen = {}
-    for name, frame in runs.items():
-        rows = frame.set_index(frame["conversation"].to_numpy(dtype=object)).loc[people.index]
-        chosen[name] = rows.assign(participant=people.to_numpy()).reset_index(drop=True)
-    return over_runs(chosen, bootstrap, policy=policy)
-
-
 def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
     """Ground truth of every conversation that has one, the same in all runs."""
     columns = {
-        f"{judge}, {run}": pd.Series(
-            frame["ground_truth"].to_numpy(dtype=float), frame["conversation"].to_numpy(dtype=object)
-        )
+        f"{judge}, {run}": frame["ground_truth"].astype(float)
         for judge, runs in judges.items()
         for run, frame in runs.items()
     }
@@ -199,18 +184,16 @@ def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
 
 def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Series:
     """Participant of each conversation; missing where no file says."""
-    frames = [frame for runs in judges.values() for frame in runs.values() if "participant" in frame]
-    if not frames:
-        return pd.Series(None, index=conversations, dtype=object)
-    known = pd.concat([frame[["conversation", "participant"]] for frame in frames], ignore_index=True)
-    pairs = known.dropna().drop_duplicates()
+    columns = ["conversation", "participant"]
+    frames = [frame.reindex(columns=columns) for runs in judges.values() for frame in runs.values()]
+    pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
     if (twice := pairs["conversation"].duplicated(keep=False)).any():
         name = pairs.loc[twice, "conversation"].iloc[0]
         names = " and ".join(map(repr, pairs.loc[pairs["conversation"] == name, "participant"]))
         raise UserError(
             f"Conversation {name!r} is of different participants (PID) in different files: {names}. Correct one."
         )
-    return pairs.set_index("conversation")["participant"].reindex(conversations)
+    return pairs.set_index("conversation")["participant"].astype(object).reindex(conversations)
 
 
 def as_judges(baselines: Mapping) -> dict[str, Runs]:
@@ -223,20 +206,30 @@ def least_p(pairs: int, draws: int) -> float:
     return min(1.0, 2 * pairs / (draws + 1))
 
 
+def number_in_words(row: Mapping) -> str:
+    """An estimate to three decimals; "" if there is none."""
+    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
+
+
+def interval_in_words(row: Mapping) -> str:
+    """The limits of an estimate; "" if there are none."""
+    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
+
+
 def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table of estimates with p and p_holm as texts."""
-    limits = zip(table["low"], table["high"], strict=True)
-    return pd.DataFrame(
-        {
-            "difference": [f"{value:z.3f}" if np.isfinite(value) else "" for value in table["estimate"]],
-            "interval": [f"{low:z.3f} to {high:z.3f}" if np.isfinite(low) else "" for low, high in limits],
-            "n": table["n"].map("{:,}".format),
-            "p": table["p"].map(p_in_words),
-            "p, Holm": table["p_holm"].map(p_in_words),
-            "note": table["reason"],
-        },
-        index=table.index,
-    )
+    rows = {
+        name: {
+            "difference": number_in_words(row),
+            "interval": interval_in_words(row),
+            "n": f"{row['n']:,}",
+            "p": p_in_words(row["p"]),
+            "p, Holm": p_in_words(row["p_holm"]),
+            "note": row["reason"],
+        }
+        for name, row in table.iterrows()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(table.index.name)
 
 
 # The judges of an edition, for its page
@@ -318,30 +311,19 @@ def jury_of_runs(judges: Mapping, bootstrap: ParticipantBootstrap, found: Compar
     runs, gains = judges.get(found.judge, {}), None
     reason = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else "")
     if not reason:
-        (jury,) = juries_of({found.judge: runs}, found.people.index, "mean")
-        gains = jury_tables([jury], found.people, bootstrap)["gains"].loc[jury.name]
+        gains = jury_tables(found, [found.judge], "mean", bootstrap)["gains"]
     rows = {}
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
         row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
         if gains is not None:
-            row = {name: gains.loc[metric, name] for name in COLUMNS}
+            row = gains.iloc[:, : len(COLUMNS)].xs(metric, level="metric").iloc[0].to_dict()
         row = estimate_row(**row, key=f"jury_runs_mean_{metric}")
         rows[kind.title] = row | {"method": simulated_prefix(judges, found.judge) + row["method"]}
     return estimate_table(rows, "gain")
 
 
 # Juries
-
-
-@dataclass(frozen=True, eq=False)
-class Jury:
-    """One jury: the runs of each member, its own runs, and whether its members are runs of one judge."""
-
-    name: str
-    members: dict[str, Runs] = field(repr=False)
-    runs: dict[str, pd.DataFrame] = field(repr=False)
-    of_runs: bool
 
 
 def require_rule(rule: str) -> None:
@@ -352,28 +334,20 @@ def require_rule(rule: str) -> None:
 
 def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
     """Return one score for each conversation from those of the members: (members, conversations)."""
-    require_rule(rule)
-    frame = pd.DataFrame(scores)
     if rule != "majority":
-        return (frame.mean() if rule == "mean" else frame.median()).to_numpy()
-    rounded, means = np.rint(scores), frame.mean().to_numpy()
-    levels = np.unique(rounded[np.isfinite(rounded)])
-    if not len(levels):
-        return means
-    votes = np.stack([(rounded == level).sum(axis=0) for level in levels])
-    distance = np.abs(levels[:, None] - means)
-    first = np.where(votes == votes.max(axis=0), distance.round(9), np.inf)
-    return np.where(np.isfinite(means), levels[np.argmin(first, axis=0)], np.nan)
+        return (np.mean if rule == "mean" else np.median)(scores, axis=0)
+    rounded = np.rint(scores)
+    levels = np.unique(rounded)
+    votes = (rounded == levels[:, None, None]).sum(axis=1)
+    distance = np.abs(levels[:, None] - scores.mean(axis=0)).round(9)
+    return levels[np.where(votes == votes.max(axis=0), distance, np.inf).argmin(axis=0)]
 
 
 def agreement_sums(scores: np.ndarray) -> np.ndarray:
     """Return what Krippendorff's alpha is computed from, for each conversation: shape (conversations, 4)."""
-    known = np.isfinite(scores)
-    count, values = known.sum(axis=0).astype(float), np.where(known, scores, 0.0)
-    total, squares = values.sum(axis=0), (values**2).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        within = (count * squares - total**2) / (count - 1)
-    return np.where(count[:, None] > 1, np.column_stack([count, total, squares, within]), 0.0)
+    count, total, squares = len(scores), scores.sum(axis=0), (scores**2).sum(axis=0)
+    within = (count * squares - total**2) / (count - 1)
+    return np.column_stack([np.full(len(total), float(count)), total, squares, within])
 
 
 def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
@@ -384,94 +358,66 @@ def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
         return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 
 
-def juries_of(judges: Mapping[str, Runs], conversations: pd.Index, rule: str, policy: str = "strict") -> list[Jury]:
-    """Return the juries that judges can form: of the runs of each that has several, and of all judges."""
-    require_rule(rule)
-
-    def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        score = jury_scores(np.stack([counted_scores(frame, policy) for frame in frames]), rule)
-        kept = frames[0][["conversation", "ground_truth"]]
-        return kept.assign(score=score, status=np.where(np.isfinite(score), "ok", "unstated"))
-
-    on = {
-        judge: {
-            name: frame.set_index(frame["conversation"].to_numpy(dtype=object))
-            .loc[conversations]
-            .reset_index(drop=True)
-            for name, frame in runs.items()
-        }
-        for judge, runs in judges.items()
-    }
-    found = []
-    for judge, runs in on.items():
-        if len(runs) > 1:
-            members = {name: {name: frame} for name, frame in runs.items()}
-            own = {"jury": together(list(runs.values()))}
-            found.append(Jury(f"{judge}: {rule} of {len(runs):,} runs", members, own, of_runs=True))
-    if len(on) > 1:  # as many runs as the member with the fewest
-        each = zip(*(runs.values() for runs in on.values()), strict=False)
-        own = {str(number): together(frames) for number, frames in enumerate(each, 1)}
-        found.append(Jury(f"{rule} of {len(on):,} judges", dict(on), own, of_runs=False))
-    if not found:
-        raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
-    return found
-
-
 def jury_tables(
-    juries: Sequence[Jury],
-    people: pd.Series,
+    found: Comparison,
+    judges: Sequence[str],
+    rule: str,
     bootstrap: ParticipantBootstrap | None,
-    *,
-    policy: str = "strict",
     worth: float = 0.0,
 ) -> dict[str, pd.DataFrame]:
-    """Return what each jury adds to its members, and how much these agree."""
-    why, alphas, rows = no_interval(people, bootstrap), {}, {}
-    for jury in juries:
-        firsts = [next(iter(runs.values())) for runs in jury.members.values()]
-        sums = agreement_sums(np.stack([counted_scores(frame, policy) for frame in firsts]))
-        about = {"n": len(people), "unit": "alpha"}
-        about["method"] = f"Krippendorff's alpha (interval) of {len(firsts):,} members"
-        if why:
-            alphas[jury.name] = estimate_row(krippendorff_alpha(sums.sum(axis=0)), reason=why, **about)
-        else:
-            same = "all members give the same score everywhere"
-            found = bootstrap.estimate(krippendorff_alpha, sums, people)
-            alphas[jury.name] = bootstrap.row(found, undefined=same, **about)
-        own = _on(jury.runs, people, bootstrap, "strict")
-        members = {name: _on(runs, people, bootstrap, policy) for name, runs in jury.members.items()}
+    """Return what each jury that judges can form adds to its members, and how much these agree.
+
+    Juries are those of the runs of each judge that has several, and that of all judges.
+    """
+    require_rule(rule)
+    people, juries = found.people, []
+    truth = next(iter(found.judges[judges[0]].runs.values())).truth
+
+    def together(runs: Sequence[Run]) -> pd.DataFrame:
+        score = jury_scores(np.stack([run.score for run in runs]), rule)
+        return pd.DataFrame({"ground_truth": truth, "score": score, "participant": people.to_numpy(dtype=object)})
+
+    several = [list(found.judges[judge].runs.values()) for judge in judges]
+    for judge, runs in zip(judges, several, strict=True):
+        if len(runs) > 1:
+            juries.append(
+                (f"{judge}: {rule} of {len(runs):,} runs", found.judges[judge].each, [together(runs)], runs, True)
+            )
+    if len(judges) > 1:  # as many runs as the member with the fewest
+        own = [together(runs) for runs in zip(*several, strict=False)]
+        members = {judge: found.judges[judge] for judge in judges}
+        juries.append((f"{rule} of {len(judges):,} judges", members, own, [runs[0] for runs in several], False))
+    if not juries:
+        raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
+    why, n, alphas, gains = no_interval(people, bootstrap), len(people), {}, {}
+    for name, members, own, firsts, of_runs in juries:
+        sums, jury = agreement_sums(np.stack([run.score for run in firsts])), OverRuns(own, bootstrap)
+        about = Metric("", "alpha", f"Krippendorff's alpha (interval) of {len(firsts):,} members")
+        alpha = in_draws(krippendorff_alpha, sums, people, bootstrap, why)
+        reason = why or ("" if np.isfinite(alpha[0]) else "all members give the same score everywhere")
+        alphas[name] = drawn_row(alpha, about, n, people, bootstrap, reason)
         for metric in GAIN_METRICS:
-            rows[jury.name, metric] = _gain(jury, metric, own, members, people, bootstrap, worth, why)
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table.index = pd.MultiIndex.from_tuples(rows, names=["jury", "metric"])
+            kind, sign = METRICS[metric], -1 if metric in LOWER_IS_BETTER else 1
+            values = {member: sign * one.drawn[metric] for member, one in members.items()}
+            # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
+            best = max(values, key=lambda member: np.nan_to_num(values[member][0], nan=-np.inf))
+            over_mean = sign * jury.drawn[metric] - np.mean(list(values.values()), axis=0)
+            over_best = sign * jury.drawn[metric] - values[best]
+            per_call = (over_mean if of_runs else over_best) / (len(members) - 1)
+            reason = why if np.isfinite(over_mean[0]) else "undefined for the jury or for a member"
+            about = replace(kind, method=f"gain of the jury over the mean of its members: {kind.method}")
+            row = drawn_row(over_mean, about, n, people, bootstrap, reason)
+            row |= {"best": best, "over_best": over_best[0], "per_call": per_call[0]}
+            row |= dict.fromkeys(("best_low", "best_high", "per_call_low", "p"), np.nan)
+            if not reason:
+                row["best_low"], row["best_high"], _ = bootstrap.interval(over_best[1:], people)
+                known = per_call[1:][np.isfinite(per_call[1:])]
+                if len(known):
+                    row["per_call_low"] = float(np.quantile(known, 1 - bootstrap.confidence))
+                    row["p"] = (1 + np.count_nonzero(known <= worth)) / (1 + len(known))
+            gains[name, metric] = row
+    table = pd.DataFrame.from_dict(gains, orient="index")
+    table.index = pd.MultiIndex.from_tuples(gains, names=["jury", "metric"])
     corrected = table.groupby(level="metric", sort=False)["p"].transform(lambda p: holm(p.to_numpy()))
     decided = corrected < 1 - (bootstrap.confidence if bootstrap else 1.0)
     return {"agreement": estimate_table(alphas, "jury"), "gains": table.assign(p_holm=corrected, worth=decided)}
-
-
-def _gain(
-    jury: Jury, metric: str, own: OverRuns, members: Mapping[str, OverRuns], people, bootstrap, worth, why
-) -> dict:
-    """What a jury adds to its members in one metric: over their mean, the best of them, and per additional call."""
-    sign, value = -1 if metric in LOWER_IS_BETTER else 1, own.mean.loc[metric, "estimate"]
-    values = {name: member.mean.loc[metric, "estimate"] for name, member in members.items()}
-    # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
-    best = max(values, key=lambda name: np.nan_to_num(sign * values[name], nan=-np.inf))
-    over_mean, over_best = sign * (value - float(np.mean(list(values.values())))), sign * (value - values[best])
-    per_call = (over_mean if jury.of_runs else over_best) / (len(members) - 1)
-    row = {"best": best, "over_best": over_best, "per_call": per_call}
-    row |= dict.fromkeys(("best_low", "best_high", "per_call_low", "p"), np.nan)
-    about = replace(METRICS[metric], method=f"gain of the jury over the mean of its members: {METRICS[metric].method}")
-    if not np.isfinite(over_mean) or why:
-        reason = why if np.isfinite(over_mean) else _UNDEFINED
-        return interval_row(over_mean, None, about, len(people), people, bootstrap, reason) | row
-    of_mean = sign * (own.draws[metric] - np.mean([member.draws[metric] for member in members.values()], axis=0))
-    of_best = sign * (own.draws[metric] - members[best].draws[metric])
-    drawn = (of_mean if jury.of_runs else of_best) / (len(members) - 1)
-    drawn = drawn[np.isfinite(drawn)]
-    low, high, _ = bootstrap.interval(of_best, people)
-    row |= {"best_low": low, "best_high": high}
-    if len(drawn):
-        row["per_call_low"] = float(np.quantile(drawn, 1 - bootstrap.confidence))
-        row["p"] = (1 + np.count_nonzero(drawn <= worth)) / (1 + len(drawn))
-    return interval_row(over_mean, of_mean, about, len(people), people, bootstrap) | row

@@ -1,7 +1,6 @@
 """Prediction files: the authors' layout with a status and a reason beside each score, written and read."""
 
 import hashlib
-import io
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import one_line, reading
+from sense7.files import reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
@@ -29,7 +28,7 @@ from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import Interval, parse_interval
-from sense7.workbook.tables import read_text
+from sense7.workbook.tables import read_table
 from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 
 __all__ = [
@@ -173,8 +172,6 @@ class Predictions:
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
-    if run < 1 or not model or not prompt_name:
-        raise ValueError(f"a run is counted from 1, and model and prompt have names: {model!r}, {prompt_name!r}, {run}")
     parts = []
     for text, unsafe in ((model, _UNSAFE), (prompt_name, f"{_UNSAFE}|-")):
         part = re.sub(
@@ -343,7 +340,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     """
     path = Path(path)
     is_csv = path.suffix.casefold() == ".csv"
-    sheets = {SHEET: _csv_sheet(path)} if is_csv else read_sheets(path)
+    sheets = {SHEET: read_table(path)} if is_csv else read_sheets(path)
     if not sheets:
         raise UserError(f"{path}: the workbook has no sheet. Give it a sheet {SHEET} with the predictions.")
     sheet = sheets.get(SHEET) or next(iter(sheets.values()))
@@ -456,19 +453,6 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         frame["run"] = float(run[1])
     absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in cells}
     return Predictions(path, path.stem, frame, absent, notes, marks, ratings)
-
-
-def _csv_sheet(path: Path) -> Sheet:
-    try:
-        table = pd.read_csv(
-            io.StringIO(read_text(path)), header=None, dtype=str, na_filter=False, skip_blank_lines=False
-        )
-    except pd.errors.EmptyDataError:
-        raise UserError(f"{path}: the file is empty. Save it again, or leave it out.") from None
-    except pd.errors.ParserError as error:
-        raise UserError(f"{path}: not a table that can be read ({one_line(error)}). Save it again as CSV.") from None
-    rows = [[None if pd.isna(cell) or cell == "" else cell for cell in row] for row in table.to_numpy(dtype=object)]
-    return Sheet(SHEET, [cell or "" for cell in rows[0]], rows[1:])
 
 
 def _column(name: str, cells: list) -> pd.Series:

@@ -149,7 +149,7 @@ class Journal:
         if differing:  # nothing is answered so far: the failures give way
             return
         for name, sha256, run in self._database.execute(f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"):
-            if run > runs or not questions.has(name):
+            if run > runs or name not in questions.requests:
                 raise UserError(
                     f"{self.folder}: holds answers of run {run:,}, conversation {name!r}, which are left out now. "
                     "Give at least as many --runs and as great a --limit as then, or another folder."

@@ -29,13 +29,12 @@ from sense7.judge.files import (
 from sense7.judge.metrics import (
     LEVEL_NUMBERS,
     METRICS,
+    OverRuns,
     calibration,
-    confusion,
     coverage,
     level_and_length,
     levels_recognized,
     missing_bounds,
-    over_runs,
     recognition,
     stability,
 )
@@ -434,19 +433,18 @@ def detail(
     """
     runs = judges.get(judge, {"": _NOTHING})
     frames = list(runs.values())
-    strict, authors = (over_runs(runs, bootstrap, policy=policy) for policy in ("strict", "authors"))
+    strict, authors = (OverRuns(runs, bootstrap, policy) for policy in ("strict", "authors"))
     pooled = pd.concat(frames, ignore_index=True)
-    bounds = missing_bounds(pooled["ground_truth"], pooled["score"], pooled["participant"], bootstrap)
     tables = {
         "mean": strict.mean,
         "spread": strict.spread,
         "authors": authors.mean,
         "coverage": coverage(pooled, bootstrap),
-        "bounds": bounds,
-        "calibration": calibration(frames, bootstrap),
-        "stability": stability(frames, bootstrap),
-        "level_and_length": level_and_length(frames, words, bootstrap),
-        "recognition": recognition(frames, bootstrap),
+        "bounds": missing_bounds(pooled, bootstrap),
+        "calibration": calibration(strict),
+        "stability": stability(strict),
+        "level_and_length": level_and_length(strict, words),
+        "recognition": recognition(strict),
     }
     simulated = judge in getattr(judges, "simulated", ())
     if not judge:
@@ -457,7 +455,7 @@ def detail(
         name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
     }
     return Detail(
-        judge, **tables, confusion=confusion(frames), frequent_levels=_frequent_levels(frames), simulated=simulated
+        judge, **tables, confusion=strict.confusion, frequent_levels=_frequent_levels(frames), simulated=simulated
     )
 
 
@@ -500,7 +498,7 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
     Examples
     --------
     >>> run = pd.DataFrame({"score": [5.0, 5.0, 4.0], "ground_truth": [5.0, 4.0, 4.0]})
-    >>> tables = recall_and_false_positive_rate(over_runs([run]).mean)
+    >>> tables = recall_and_false_positive_rate(OverRuns([run]).mean)
     >>> [float(table.loc["5", "estimate"]) for table in tables.values()]
     [1.0, 0.5]
     """

@@ -5,23 +5,23 @@ The format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html,
 for its viewer only: to import it takes longer than to write the logs of many runs.
 """
 
-import contextlib
 import json
 import math
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import not_written, replacing
+from sense7.files import disk_trouble, not_written, replacing
 from sense7.judge.answers import Answer, not_asked
 from sense7.judge.endpoint import require_extra
 from sense7.judge.reply import CUT, FAILED, FILTERED, ending
@@ -62,50 +62,48 @@ def write_log(
                 used.update(sample["output"].get("usage", {}))
                 put(f"samples/{sample['id']}_epoch_{run}.json", sample)
                 kept = ("id", "epoch", "target", "scores", "metadata", "started_at", "total_time")
-                summaries.append(
-                    {name: sample[name] for name in kept}
-                    | {
-                        "input": [{**said, "content": said["content"][:1000]} for said in sample["input"]],
-                        "error": answer.error,
-                        "completed": True,
-                        "message_count": len(sample["messages"]),
-                    }
-                )
+                said = [{**message, "content": message["content"][:1000]} for message in sample["input"]]
+                about = {"error": answer.error, "completed": True, "message_count": len(sample["messages"])}
+                summaries.append({name: sample[name] for name in kept} | {"input": said} | about)
             put("summaries.json", summaries)
-            put("header.json", _header(plan, run, answers, [one["id"] for one in summaries], used, predictions))
+
+            from sense7.judge.metrics import METRICS, run_metrics  # not before the last answer is kept
+
+            ids, model = [one["id"] for one in summaries], plan.questions.model
+            times = sorted(filter(None, (answer.time for answer in answers.values()))) or [""]
+            values = run_metrics(predictions)["estimate"].dropna()
+            values = {name: float(values[name]) for name in (*METRICS, "coverage") if name in values}
+            scored = int(predictions["score"].notna().sum())
+            header = {
+                "version": 2,
+                "status": "success",
+                "eval": {
+                    "created": times[0] or plan.about["begun"],
+                    "task": "empathy",
+                    "dataset": {"name": plan.about["data"], "samples": len(ids), "sample_ids": ids},
+                    "model": model,
+                    "model_base_url": plan.endpoint.address,
+                    "model_generate_config": dict(plan.questions.parameters),
+                    "config": {"epochs": 1},
+                    "metadata": {"run": run, **plan.asked, **plan.about},
+                },
+                "results": {
+                    "total_samples": len(ids),
+                    "completed_samples": sum(answer.error is None for answer in answers.values()),
+                    "scores": [
+                        {
+                            **{"name": SCORER, "scorer": SCORER},
+                            **{"scored_samples": scored, "unscored_samples": len(predictions) - scored},
+                            "metrics": {name: {"name": name, "value": value} for name, value in values.items()},
+                        }
+                    ],
+                },
+                "stats": {"started_at": times[0], "completed_at": times[-1], "model_usage": {model: dict(used)}},
+            }
+            put("header.json", header)
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return path
-
-
-def _header(plan, run: int, answers: Mapping[str, Answer], ids: list, used: Counter, predictions) -> dict:
-    from sense7.judge.metrics import METRICS, run_metrics  # not before the last answer is kept
-
-    times = sorted(filter(None, (answer.time for answer in answers.values()))) or [""]
-    model, scored = plan.questions.model, int(predictions["score"].notna().sum())
-    found = run_metrics(predictions)["estimate"].dropna()
-    metrics = {name: {"name": name, "value": float(found[name])} for name in (*METRICS, "coverage") if name in found}
-    counts = {"scored_samples": scored, "unscored_samples": len(predictions) - scored}
-    return {
-        "version": 2,
-        "status": "success",
-        "eval": {
-            "created": times[0] or plan.about["begun"],
-            "task": "empathy",
-            "dataset": {"name": plan.about["data"], "samples": len(ids), "sample_ids": ids},
-            "model": model,
-            "model_base_url": plan.endpoint.address,
-            "model_generate_config": dict(plan.questions.parameters),
-            "config": {"epochs": 1},
-            "metadata": {"run": run, **plan.asked, **plan.about},
-        },
-        "results": {
-            "total_samples": len(ids),
-            "completed_samples": sum(answer.error is None for answer in answers.values()),
-            "scores": [{"name": SCORER, "scorer": SCORER, **counts, "metrics": metrics}],
-        },
-        "stats": {"started_at": times[0], "completed_at": times[-1], "model_usage": {model: dict(used)}},
-    }
 
 
 def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
@@ -150,30 +148,18 @@ def bundle_logs(folder: str | Path, target: str | Path) -> Path:
     paths = sorted(logs.glob("*.eval"))
     if not paths:
         raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
-    with _undisturbed() as scratch:
-        from inspect_ai.log import bundle_log_dir
-
+    # In a process of its own: the package changes the environment, and how exceptions are shown, when it is imported.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("INSPECT_")}
+    environment |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
+    code = "import sys; from inspect_ai.log import bundle_log_dir as bundle; bundle(*sys.argv[1:], overwrite=True)"
+    with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
         # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
         plain = Path(scratch) / LOGS
         plain.mkdir()
         for number, log in enumerate(paths, 1):
             shutil.copyfile(log, plain / f"{number:03d}-{re.sub(r'[^A-Za-z0-9_.-]+', '_', log.stem)}.eval")
-        bundle_log_dir(str(plain), str(target), overwrite=True)
+        command = [sys.executable, "-c", code, str(plain), str(target)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise disk_trouble(done.stderr) or RuntimeError(done.stderr)
     return target / "index.html"
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[str]:
-    """Keep inspect_ai to what it is here for; give a folder for its scratch files."""
-    before, hook = dict(os.environ), sys.excepthook
-    with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
-        try:
-            for name in [name for name in os.environ if name.startswith("INSPECT_")]:
-                del os.environ[name]
-            os.environ |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
-            yield scratch
-        finally:
-            sys.excepthook = hook
-            for name in os.environ.keys() - before.keys():
-                del os.environ[name]
-            os.environ.update(before)

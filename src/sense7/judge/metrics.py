@@ -4,16 +4,16 @@ Scores and ground truth are levels from 1 to 5 with decimals. *Labels* are these
 1..5. Rows that lack either are left out, as the authors do; that is why coverage and
 :func:`missing_bounds` stand beside every table.
 
-Intervals resample participants, exactly: every metric of labels is a function of the 5 x 5 table of counts, and
-tables add up over participants; Spearman's rho of a draw is that of its weighted midranks. The spread between runs is
-another uncertainty, and at temperature 0 by far the smaller; the two are never mixed.
+A statistic is an array: its value in the data and, where participants can be resampled, in every resample of them; so
+a mean over runs is a mean, and the difference of two judges a minus sign. Resampling is exact: every metric of labels
+is a function of the 5 x 5 table of counts, and tables add up over participants; Spearman's rho of a draw is that of its
+weighted midranks. The spread between runs is another uncertainty, and at temperature 0 by far the smaller; the two are
+never mixed.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,14 @@ from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
+from sense7.findings.core import resampled, widened
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
-__all__ = ["calibration", "coverage", "label_metrics", "over_runs", "recognition", "run_metrics", "stability"]
+__all__ = ["OverRuns", "calibration", "coverage", "recognition", "run_metrics", "stability"]
 
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
@@ -87,32 +88,9 @@ METRICS: Mapping[str, Metric] = {
 
 COVERAGE = Metric("coverage", SHARE, "share of the rows of the file with a usable score")
 
-_IN_DRAWS: WeakKeyDictionary[ParticipantBootstrap, dict[bytes, dict[str, np.ndarray]]] = WeakKeyDictionary()
-"""Bootstrap -> digest of what was scored -> every metric in every draw: a run is compared, and is a jury's member."""
-
 
 def _table(sums: np.ndarray) -> np.ndarray:
     return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
-
-
-def _of_labels(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Every metric of labels from the 25 cells (rows truth, columns prediction) and the errors: (..., 26) -> (...)."""
-    table = _table(sums)
-    hits, truths, given = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
-    total, sizes = truths.sum(axis=-1), truths + given
-    with np.errstate(divide="ignore", invalid="ignore"):
-        f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
-        others = total[..., None] - truths
-        sensitivity, specificity = hits / truths, (others - given + hits) / others
-        return {
-            "accuracy": hits.sum(axis=-1) / total,
-            "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
-            "within_one": table[..., _NEAR].sum(axis=-1) / total,
-            "mean_absolute_error": sums[..., _CELLS] / total,
-            "quadratic_kappa": weighted_kappa(table, "quadratic"),
-            **{f"sensitivity_{level}": sensitivity[..., level - 1] for level in LEVEL_NUMBERS},
-            **{f"specificity_{level}": specificity[..., level - 1] for level in LEVEL_NUMBERS},
-        }
 
 
 # One row of estimates, with its interval if there can be one
@@ -128,20 +106,27 @@ def no_interval(participant: pd.Series | None, bootstrap: ParticipantBootstrap |
     return bootstrap.too_few(participant)
 
 
-def interval_row(value: float, draws, metric, n: int, participant, bootstrap, reason: str = "", **shown) -> dict:
-    """A row of estimates with the interval of its draws; ``reason`` says why there is no value or no interval."""
+def in_draws(statistic: Callable, values: np.ndarray, participant, bootstrap, why: str) -> np.ndarray:
+    """A function of sums over rows, in the data and, unless there is a reason why not, in every resample."""
+    if not why:
+        return resampled(bootstrap, statistic, values, participant)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(statistic(np.asarray(values, dtype=float).sum(axis=0)))[None]
+
+
+def drawn_row(drawn: np.ndarray, metric: Metric, n: int, participant, bootstrap, reason: str = "", **shown) -> dict:
+    """A row of estimates of a statistic; ``reason`` says why there is no value or no interval."""
     shown |= {"n": n, "unit": metric.unit, "method": metric.method}
-    if reason or not np.isfinite(value):
-        return estimate_row(value, reason=reason, **shown)
-    return bootstrap.row(Estimate(value, *bootstrap.interval(draws, participant)), **shown)
+    if reason or not np.isfinite(drawn[0]):
+        return estimate_row(drawn[0], reason=reason, **shown)
+    return bootstrap.row(Estimate(float(drawn[0]), *bootstrap.interval(drawn[1:], participant)), **shown)
 
 
-def mean_row(values: np.ndarray, metric, participant, bootstrap, reason: str = "", **shown) -> dict:
+def mean_row(values: np.ndarray, metric: Metric, participant, bootstrap, reason: str = "") -> dict:
     """A row of estimates of a mean over rows."""
     reason = reason or no_interval(participant, bootstrap)
-    draws = None if reason else bootstrap.distribution(ratio, with_ones(values), participant)
-    mean = values.mean() if len(values) else np.nan
-    return interval_row(mean, draws, metric, len(values), participant, bootstrap, reason, **shown)
+    drawn = in_draws(ratio, with_ones(values), participant, bootstrap, reason)
+    return drawn_row(drawn, metric, len(values), participant, bootstrap, reason)
 
 
 def with_ones(values: np.ndarray) -> np.ndarray:
@@ -149,75 +134,68 @@ def with_ones(values: np.ndarray) -> np.ndarray:
     return np.column_stack([values, np.ones(len(values))]).astype(float)
 
 
-def _paired(truth, score) -> tuple[np.ndarray, np.ndarray]:
-    truth, score = np.asarray(truth, dtype=float), np.asarray(score, dtype=float)
-    if truth.shape != score.shape:  # numpy would stretch a single score over all truths
-        raise ValueError(f"{truth.size} ground truths and {score.size} scores")
-    return truth, score
-
-
-def _plain(participant) -> pd.Series:
-    return pd.Series(np.asarray(participant, dtype=object), dtype=object)  # not a Series' own index, which may repeat
+def _people(frame: pd.DataFrame) -> pd.Series | None:
+    known = "participant" in frame
+    return pd.Series(frame["participant"].to_numpy(dtype=object), dtype=object) if known else None
 
 
 class Run:
-    """Coverage and every metric of one run: values, the same in every draw, and why there is no interval."""
+    """Coverage and every metric of one run's predictions, and why there is no interval."""
 
-    def __init__(self, truth, score, participant=None, bootstrap=None, order=None, usable=None, *, exact=False):
-        truth, score = _paired(truth, score)
-        both = np.isfinite(truth) & np.isfinite(score)
-        self.truth, self.score, self.n, self.bootstrap = truth[both], score[both], int(both.sum()), bootstrap
-        self.order = self.score if order is None else np.asarray(order, dtype=float)[both]
+    def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"):
+        truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame, policy)
+        both, everyone = np.isfinite(truth) & np.isfinite(score), _people(frame)
+        self.frame, self.bootstrap, self.counted, self.n = frame, bootstrap, score, int(both.sum())
+        self.truth, self.score, self.rows = truth[both], score[both], frame[both]
+        self.order = self.rows["above"].to_numpy(dtype=float) if "above" in frame else self.score
         # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
         ranked = (self.truth, self.order)
+        exact = policy == "authors"
         self.ranked = [np.unique(column, return_inverse=True)[1] for column in ranked] if exact else ranked
-        self.usable, self.everyone = usable, None if participant is None else _plain(participant)
-        self.participant = None if participant is None else self.everyone[both].reset_index(drop=True)
+        self.usable, self.everyone = np.isfinite(counted_scores(frame)), everyone
+        self.participant = None if everyone is None else everyone[both].reset_index(drop=True)
         self.sums = np.zeros((self.n, _CELLS + 1))
         cell = len(LEVELS) * (labels(self.truth) - 1) + labels(self.score) - 1
         self.sums[np.arange(self.n), cell.astype(int)] = 1
         self.sums[:, _CELLS] = np.abs(self.truth - self.score)
         self.no_interval = no_interval(self.participant, bootstrap)
 
-    @classmethod
-    def of(cls, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict") -> "Run":
-        """Take a frame of predictions."""
-        known = frame["ground_truth"], counted_scores(frame, policy), frame.get("participant")
-        return cls(*known, bootstrap, frame.get("above"), np.isfinite(counted_scores(frame)), exact=policy == "authors")
+    def in_draws(self, statistic: Callable, values: np.ndarray) -> np.ndarray:
+        """A function of sums over the rows with score and ground truth."""
+        return in_draws(statistic, values, self.participant, self.bootstrap, self.no_interval)
 
-    @property
-    def confusion(self) -> np.ndarray:
-        """Counts of labels: rows truth, columns prediction."""
-        return _table(self.sums.sum(axis=0))
-
-    @cached_property
-    def found(self) -> dict[str, float]:
-        """Coverage and every metric; NaN where it is undefined."""
-        found = _of_labels(self.sums.sum(axis=0))
-        found["spearman"] = spearman_in_draws(*self.ranked, np.ones((1, self.n)))[0]
-        covered = {}
-        if self.usable is not None:
-            covered["coverage"] = self.usable.mean() if len(self.usable) else np.nan
-        return covered | {name: float(found[name]) for name in METRICS}
-
-    @cached_property
-    def draws(self) -> dict[str, np.ndarray]:
-        """Coverage and every metric in every draw; nothing without an interval; not to be changed."""
+    def spearman(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Spearman's correlation of two columns of these rows."""
+        once = spearman_in_draws(x, y, np.ones((1, self.n)))
         if self.no_interval:
-            return {}
-        bootstrap, known = self.bootstrap, _IN_DRAWS.setdefault(self.bootstrap, {})
-        codes = bootstrap.codes(self.participant)
-        rests_on = np.array((self.truth, self.score, *self.ranked, codes), dtype=float)
-        key = hashlib.sha256(rests_on.tobytes()).digest()
-        if key not in known:
-            found = _of_labels(bootstrap.distribution(lambda sums: sums, self.sums, self.participant))
-            spearman = partial(spearman_in_draws, *self.ranked, codes=codes)
-            found["spearman"] = bootstrap.in_every_draw(spearman)
-            known[key] = {name: found[name] for name in METRICS}
-        covered = {}
-        if self.usable is not None:
-            covered["coverage"] = bootstrap.distribution(ratio, with_ones(self.usable), self.everyone)
-        return known[key] | covered
+            return once
+        drawn = partial(spearman_in_draws, x, y, codes=self.bootstrap.codes(self.participant))
+        return np.concatenate([once, self.bootstrap.in_every_draw(drawn)])
+
+    @cached_property
+    def drawn(self) -> dict[str, np.ndarray]:
+        """Coverage and every metric; NaN where it is undefined."""
+        sums = self.in_draws(np.asarray, self.sums)
+        # Rows truth, columns prediction.
+        table = _table(sums)
+        hits, truths, given = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
+        total, sizes = truths.sum(axis=-1), truths + given
+        why = self.no_interval or no_interval(self.everyone, self.bootstrap)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
+            others = total[..., None] - truths
+            sensitivity, specificity = hits / truths, (others - given + hits) / others
+            return {
+                "coverage": in_draws(ratio, with_ones(self.usable), self.everyone, self.bootstrap, why),
+                "accuracy": hits.sum(axis=-1) / total,
+                "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
+                "within_one": table[..., _NEAR].sum(axis=-1) / total,
+                "mean_absolute_error": sums[..., _CELLS] / total,
+                "spearman": self.spearman(*self.ranked),
+                "quadratic_kappa": weighted_kappa(table, "quadratic"),
+                **{f"sensitivity_{level}": sensitivity[..., level - 1] for level in LEVEL_NUMBERS},
+                **{f"specificity_{level}": specificity[..., level - 1] for level in LEVEL_NUMBERS},
+            }
 
     def missing(self, name: str) -> str:
         """Why a metric that is NaN is so."""
@@ -231,63 +209,137 @@ class Run:
             return "only one conversation has both a score and a ground truth"
         return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
 
-    def n_of(self, name: str) -> int:
-        """How many rows a metric rests on."""
-        return len(self.usable) if name == "coverage" else self.n
+    @property
+    def naive_p(self) -> float:
+        """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
+        if self.n < 3 or np.ptp(self.score) == 0 or np.ptp(self.truth) == 0:
+            return np.nan
+        from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
+
+        rho, freedom = float(self.drawn["spearman"][0]), self.n - 2
+        t = abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))
+        return 2 * float(stdtr(freedom, -t))
+
+
+class OverRuns:
+    """Metrics of the runs of a judge: of each, their mean, and the spread between runs.
+
+    Parameters
+    ----------
+    frames : mapping or sequence of DataFrame
+        Predictions of each run, by its name.
+    bootstrap : ParticipantBootstrap, optional
+        Of the intervals; without it, or without participants, there are none.
+    policy : {"strict", "authors"}
+        See :func:`sense7.judge.files.counted_scores`.
+
+    Raises
+    ------
+    UserError
+        If there is no run.
+    """
+
+    def __init__(
+        self, frames: Mapping | Sequence, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
+    ):
+        if not isinstance(frames, Mapping):
+            frames = {str(number): frame for number, frame in enumerate(frames, 1)}
+        if not frames:
+            raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
+        self.runs = {name: one if isinstance(one, Run) else Run(one, bootstrap, policy) for name, one in frames.items()}
+        self.bootstrap, runs = bootstrap, list(self.runs.values())
+        self.no_interval = next(filter(None, (run.no_interval for run in runs)), "")
+        known = all(run.participant is not None for run in runs)
+        self.participant = pd.concat([run.participant for run in runs], ignore_index=True) if known else None
+        self.n = max(run.n for run in runs)
+
+    def over(self, statistic: Callable[[Run], np.ndarray]) -> np.ndarray:
+        """Mean over runs of a statistic."""
+        found = [statistic(run) for run in self.runs.values()]
+        length = min(map(len, found))  # one where some run has no interval
+        return np.mean([values[:length] for values in found], axis=0)
+
+    def row(self, drawn: np.ndarray, metric: Metric, undefined: str = "", n: int | None = None) -> dict:
+        """A row of estimates of a mean over runs."""
+        about, n = replace(metric, method=mean_over(len(self.runs), metric.method)), self.n if n is None else n
+        return drawn_row(drawn, about, n, self.participant, self.bootstrap, undefined or self.no_interval)
 
     @cached_property
-    def table(self) -> pd.DataFrame:
-        """Table of estimates, one row per metric."""
+    def drawn(self) -> dict[str, np.ndarray]:
+        """Coverage and every metric, mean over runs."""
+        return {name: self.over(lambda run, name=name: run.drawn[name]) for name in ("coverage", *METRICS)}
+
+    def _undefined(self, name: str) -> str:
+        """In how many runs a metric is undefined, and why."""
+        why = [run.missing(name) for run in self.runs.values() if np.isnan(run.drawn[name][0])]
+        if len(self.runs) == 1 or not why:
+            return "".join(why)
+        return f"undefined in {len(why):,} of {count_of(len(self.runs), 'run')}: {why[0]}"
+
+    @property
+    def each(self) -> dict[str, "OverRuns"]:
+        """The same of every run alone."""
+        return {name: OverRuns({name: run}, self.bootstrap) for name, run in self.runs.items()}
+
+    @cached_property
+    def mean(self) -> pd.DataFrame:
+        """Table of estimates: mean over runs, one row per metric."""
         rows = {}
-        for name, value in self.found.items():
-            reason = "" if np.isfinite(value) else self.missing(name)
+        for name, drawn in self.drawn.items():
+            n, why = self.n, self._undefined(name)
             if name == "coverage":
-                rows[name] = mean_row(self.usable, COVERAGE, self.everyone, self.bootstrap, reason)
-            else:
-                known = METRICS[name], self.n, self.participant, self.bootstrap, reason or self.no_interval
-                rows[name] = interval_row(value, self.draws.get(name), *known)
+                n = max(len(run.usable) for run in self.runs.values())
+                why = why or next(
+                    filter(None, (no_interval(run.everyone, self.bootstrap) for run in self.runs.values())), ""
+                )
+            rows[name] = self.row(drawn, METRICS.get(name, COVERAGE), why, n)
         return estimate_table(rows, "metric")
 
+    @property
+    def spread(self) -> pd.DataFrame:
+        """Table of estimates: standard deviation over runs, one row per metric."""
+        rows = {}
+        for name in ("coverage", *METRICS):
+            metric, values = METRICS.get(name, COVERAGE), [run.drawn[name][0] for run in self.runs.values()]
+            why = self._undefined(name) if len(values) > 1 else "one run has no spread"
+            rows[name] = estimate_row(
+                np.nan if why else np.std(values, ddof=1),
+                n=len(values),
+                unit="level, difference" if metric.unit.startswith("level") else metric.unit,
+                method=f"standard deviation (n - 1) over runs: {metric.method}",
+                reason=why,
+            )
+        return estimate_table(rows, "metric")
 
-def label_metrics(
-    truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None, order=None
-) -> pd.DataFrame:
-    """Every metric of scores, with its interval; Spearman's rho is that of ``order``, if that is given."""
-    return Run(truth, score, participant, bootstrap, order).table
+    @property
+    def confusion(self) -> pd.DataFrame:
+        """Counts of the labels of ground truth and score, in all runs."""
+        counts = sum(_table(run.sums.sum(axis=0)) for run in self.runs.values()).astype(int)
+        levels = list(LEVEL_NUMBERS)
+        return pd.DataFrame(counts, pd.Index(levels, name="ground truth"), pd.Index(levels, name="prediction"))
+
+
+def mean_over(runs: int, method: str) -> str:
+    """Method of a mean over runs, in words."""
+    return f"mean over {runs:,} runs: {method}" if runs > 1 else method
 
 
 def run_metrics(
-    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
+    frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"
 ) -> pd.DataFrame:
     """Coverage and every metric of one run's predictions under a policy."""
-    return Run.of(frame, bootstrap, policy).table
-
-
-def spearman_p(frame: pd.DataFrame, policy: str = "strict") -> float:
-    """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
-    run = Run.of(frame, None, policy)
-    if run.n < 3 or np.ptp(run.score) == 0 or np.ptp(run.truth) == 0:
-        return np.nan
-    from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
-
-    rho, freedom = float(spearman_in_draws(*run.ranked, np.ones((1, run.n)))[0]), run.n - 2
-    return 2 * float(stdtr(freedom, -abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))))
+    return OverRuns([frame], bootstrap, policy).mean
 
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Share of the rows with a usable score, and number of rows with each status."""
     usable = np.isfinite(counted_scores(frame))
-    people = _plain(frame["participant"]) if "participant" in frame else None
-    if len(usable):
-        rows = {"coverage": mean_row(usable, COVERAGE, people, bootstrap)}
-    else:
-        rows = {"coverage": estimate_row(n=0, unit=SHARE, method=COVERAGE.method, reason=NO_PREDICTION)}
+    rows = {"coverage": mean_row(usable, COVERAGE, _people(frame), bootstrap, "" if len(usable) else NO_PREDICTION)}
     known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
     listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
     counts = {name: ((status == name).sum(), f"rows whose status is {name}") for name in listed}
-    if "ground_truth" in frame:
-        counts["without_ground_truth"] = (frame["ground_truth"].isna().sum(), "rows without ground truth")
+    counts["without_ground_truth"] = (frame["ground_truth"].isna().sum(), "rows without ground truth")
     if "doubtful" in frame:
         doubtful = frame["doubtful"].eq(True).sum()
         counts["doubtful"] = (doubtful, "rows whose score is doubtful: see the column reason")
@@ -296,258 +348,123 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     return estimate_table(rows, "coverage")
 
 
-def missing_bounds(truth, score, participant=None, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
+def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores."""
-    truth, score = _paired(truth, score)
-    known = np.isfinite(truth)
-    participant = None if participant is None else _plain(participant)[known].reset_index(drop=True)
-    truth, score = truth[known], score[known]
+    frame = frame[frame["ground_truth"].notna()]
+    truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame)
     missing = ~np.isfinite(score)
     filled = np.where(missing, truth, score)
     apart, error = np.abs(labels(truth) - labels(filled)), np.abs(truth - filled)
+    furthest = np.maximum(truth - 1, len(LEVELS) - truth)
     bounds = {
-        ("accuracy", "worst"): (apart == 0) & ~missing,
-        ("accuracy", "best"): apart == 0,
-        ("within_one", "worst"): (apart <= 1) & ~missing,
-        ("within_one", "best"): apart <= 1,
-        ("mean_absolute_error", "worst"): np.where(missing, np.maximum(truth - 1, len(LEVELS) - truth), error),
-        ("mean_absolute_error", "best"): error,
+        "accuracy": ((apart == 0) & ~missing, apart == 0),
+        "within_one": ((apart <= 1) & ~missing, apart <= 1),
+        "mean_absolute_error": (np.where(missing, furthest, error), error),
     }
-    rows = {}
-    for (name, end), bound in bounds.items():
-        metric = Metric("", METRICS[name].unit, f"{METRICS[name].method}; missing scores at their {end}")
-        shown = {"n": 0, "unit": metric.unit, "method": metric.method, "reason": "no conversation has a ground truth"}
-        row = mean_row(bound, metric, participant, bootstrap) if len(bound) else estimate_row(**shown)
-        rows[f"{name}_{end}"] = row
+    rows, reason = {}, "" if len(truth) else "no conversation has a ground truth"
+    for name, ends in bounds.items():
+        for end, bound in zip(("worst", "best"), ends, strict=True):
+            metric = replace(METRICS[name], method=f"{METRICS[name].method}; missing scores at their {end}")
+            rows[f"{name}_{end}"] = mean_row(bound, metric, _people(frame), bootstrap, reason)
     return estimate_table(rows, "bound")
 
 
-def _several(frames: pd.DataFrame | Sequence[pd.DataFrame], policy: str) -> list[Run]:
-    return [Run.of(frame, None, policy) for frame in ([frames] if isinstance(frames, pd.DataFrame) else frames)]
-
-
-def confusion(frames: pd.DataFrame | Sequence[pd.DataFrame], *, policy: str = "strict") -> pd.DataFrame:
-    """Confusion matrix of the labels of ground truth and score."""
-    counts = sum((run.confusion for run in _several(frames, policy)), np.zeros((len(LEVELS), len(LEVELS))))
-    levels = list(LEVEL_NUMBERS)
-    return pd.DataFrame(counts.astype(int), pd.Index(levels, name="ground truth"), pd.Index(levels, name="prediction"))
-
-
-def calibration(
-    frames: pd.DataFrame | Sequence[pd.DataFrame],
-    bootstrap: ParticipantBootstrap | None = None,
-    *,
-    policy: str = "strict",
-) -> pd.DataFrame:
+def calibration(over: OverRuns) -> pd.DataFrame:
     """Mean ground truth by predicted level: what a score of 4 is worth."""
-    runs = _several(frames, policy)
-    truth = np.concatenate([np.empty(0), *(run.truth for run in runs)])
-    predicted = labels(np.concatenate([np.empty(0), *(run.score for run in runs)]))
-    participant, rows = _everyone(runs), {}
+    truth = np.concatenate([run.truth for run in over.runs.values()])
+    predicted = labels(np.concatenate([run.score for run in over.runs.values()]))
+    rows = {}
     for level in LEVEL_NUMBERS:
         chosen = predicted == level
         metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
-        if chosen.any():
-            who = None if participant is None else participant[chosen]
-            rows[level] = mean_row(truth[chosen], metric, who, bootstrap)
-        else:
-            reason = f"nothing is predicted as {level}"
-            rows[level] = estimate_row(n=0, unit=metric.unit, method=metric.method, reason=reason)
+        who = None if over.participant is None else over.participant[chosen]
+        reason = "" if chosen.any() else f"nothing is predicted as {level}"
+        rows[level] = mean_row(truth[chosen], metric, who, over.bootstrap, reason)
     return estimate_table(rows, "prediction")
 
 
-def _everyone(runs: Sequence) -> pd.Series | None:
-    """Participants of all rows of several runs; None where one does not know them."""
-    known = bool(runs) and all(run.participant is not None for run in runs)
-    return pd.concat([run.participant for run in runs], ignore_index=True) if known else None
-
-
-@dataclass(frozen=True, eq=False)
-class OverRuns:
-    """Metrics of several runs of a judge: their mean, the spread between runs, the mean in every draw, and the runs."""
-
-    mean: pd.DataFrame
-    spread: pd.DataFrame
-    draws: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
-    measured: Mapping[str, Run] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def runs(self) -> dict[str, pd.DataFrame]:
-        """Name of a run -> its table, as :func:`run_metrics` gives it."""
-        return {name: run.table for name, run in self.measured.items()}
-
-
-def over_runs(
-    frames: Mapping[str, pd.DataFrame] | Sequence[pd.DataFrame],
-    bootstrap: ParticipantBootstrap | None = None,
-    *,
-    policy: str = "strict",
-) -> OverRuns:
-    """Every metric of every run, its mean over runs, and its spread from run to run."""
-    if not isinstance(frames, Mapping):
-        frames = {str(number): frame for number, frame in enumerate(frames, 1)}
-    if not frames:
-        raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
-    measured = {name: Run.of(frame, bootstrap, policy) for name, frame in frames.items()}
-    runs, names = list(measured.values()), ("coverage", *METRICS)
-    reason = next(filter(None, (run.no_interval for run in runs)), "")
-    everyone = None if reason else _everyone(runs)
-    draws = {} if reason else {name: np.mean([run.draws[name] for run in runs], axis=0) for name in names}
-    means, spreads = {}, {}
-    for name in names:
-        metric, values, undefined = METRICS.get(name, COVERAGE), np.array([run.found[name] for run in runs]), ""
-        if lacking := [run.missing(name) for run in runs if np.isnan(run.found[name])]:
-            undefined = f"undefined in {len(lacking):,} of {count_of(len(runs), 'run')}: {lacking[0]}"
-        n, over = max(run.n_of(name) for run in runs), replace(metric, method=mean_over(len(runs), metric.method))
-        means[name] = interval_row(values.mean(), draws.get(name), over, n, everyone, bootstrap, undefined or reason)
-        why = undefined if len(runs) > 1 else "one run has no spread"
-        spreads[name] = estimate_row(
-            np.nan if why else values.std(ddof=1),
-            n=len(values),
-            unit="level, difference" if metric.unit.startswith("level") else metric.unit,
-            method=f"standard deviation (n - 1) over runs: {metric.method}",
-            reason=why,
-        )
-    return OverRuns(estimate_table(means, "metric"), estimate_table(spreads, "metric"), draws, measured)
-
-
-def mean_over(runs: int, method: str) -> str:
-    """Method of a mean over runs, in words."""
-    return f"mean over {runs:,} runs: {method}" if runs > 1 else method
-
-
-def stability(
-    frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
-) -> pd.DataFrame:
+def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs about one conversation: share with one label, and standard deviation of the scores."""
+    deviation = "mean over conversations of the standard deviation (n - 1) over runs"
     metrics = {
         "same_label": Metric("", SHARE, "same label in every run with a score, at least two"),
-        "score_deviation": Metric(
-            "", "level, difference", "mean over conversations of the standard deviation (n - 1) over runs"
-        ),
+        "score_deviation": Metric("", "level, difference", deviation),
     }
-    runs = [
-        pd.Series(counted_scores(frame, policy), index=frame["conversation"].to_numpy(dtype=object)) for frame in frames
-    ]
-    runs = [run[run.index.notna()] for run in runs]
-    if any(run.index.has_duplicates for run in runs):
-        raise ValueError("a conversation is there twice in a run")
-    scores = pd.concat(runs, axis=1, keys=range(len(runs))) if len(runs) > 1 else pd.DataFrame()
-    scores = scores[scores.notna().sum(axis=1) > 1]
-    if scores.empty:
-        reason = "one run has nothing to agree with" if len(runs) < 2 else "no conversation has a score in two runs"
-        rows = {name: estimate_row(n=0, unit=m.unit, method=m.method, reason=reason) for name, m in metrics.items()}
-        return estimate_table(rows, "stability")
-    predicted = labels(scores)
+    runs = [pd.Series(run.counted, run.frame["conversation"].to_numpy(dtype=object)) for run in over.runs.values()]
+    scores = pd.concat([run[run.index.notna()] for run in runs], axis=1, keys=range(len(runs)))
+    scores, people = scores[scores.notna().sum(axis=1) > 1], None
+    reason = "" if len(scores) else "no conversation has a score in two runs"
+    reason = "one run has nothing to agree with" if len(runs) < 2 else reason
+    if not reason and over.participant is not None:  # of each conversation as the first run that knows it has it
+        frames = [run.frame[["conversation", "participant"]] for run in over.runs.values()]
+        pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates("conversation").set_index("conversation")
+        people = _people(pairs.reindex(scores.index))
+    predicted = labels(scores.to_numpy(dtype=float))
     values = {
-        "same_label": np.nanmax(predicted, axis=1) == np.nanmin(predicted, axis=1),
+        "same_label": (np.isnan(predicted) | (predicted == np.nanmax(predicted, axis=1, initial=0)[:, None])).all(
+            axis=1
+        ),
         "score_deviation": scores.std(axis=1, ddof=1).to_numpy(),
     }
-    people = None
-    if all("participant" in frame for frame in frames):  # of each conversation as the first run that knows it has it
-        pairs = pd.concat([frame[["conversation", "participant"]] for frame in frames], ignore_index=True).dropna()
-        people = _plain(
-            pairs.drop_duplicates("conversation").set_index("conversation")["participant"].reindex(scores.index)
-        )
-    rows = {name: mean_row(value, metrics[name], people, bootstrap) for name, value in values.items()}
+    rows = {name: mean_row(value, metrics[name], people, over.bootstrap, reason) for name, value in values.items()}
     return estimate_table(rows, "stability")
 
 
-def level_and_length(
-    frames: Sequence[pd.DataFrame],
-    words: pd.Series | None = None,
-    bootstrap: ParticipantBootstrap | None = None,
-    *,
-    policy: str = "strict",
-) -> pd.DataFrame:
+def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
     """Mean error of a judge's scores, and Spearman's correlation of scores and length."""
-    metrics = {
-        "level_bias": Metric("", "level, difference", mean_over(len(frames), "mean of score minus ground truth")),
-        "length_spearman": Metric(
-            "", "Spearman's rho", mean_over(len(frames), "Spearman's rho of score and words of the assistant")
-        ),
-    }
-    runs, errors, lengths = _several(frames, policy), [], []
-    for frame, run in zip(frames, runs, strict=True):
-        known = np.isfinite(counted_scores(frame, policy)) & np.isfinite(frame["ground_truth"].to_numpy(dtype=float))
-        found = np.zeros(run.n) if words is None else words.reindex(frame["conversation"][known]).fillna(0)
-        lengths.append(np.asarray(found, dtype=float))
-        errors.append(run.score - run.truth)
-    reason = next(filter(None, (no_interval(run.participant, bootstrap) for run in runs)), "")
-    n, everyone = max((run.n for run in runs), default=0), None if reason else _everyone(runs)
 
-    def correlations(run: Run, length: np.ndarray) -> np.ndarray:
-        one = partial(spearman_in_draws, length, run.score, codes=bootstrap.codes(run.participant))
-        return bootstrap.in_every_draw(one)
+    def length(run: Run) -> np.ndarray:
+        known = np.zeros(run.n) if words is None else words.reindex(run.rows["conversation"]).fillna(0)
+        return run.spearman(np.asarray(known, dtype=float), run.score)
 
+    correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
     statistics = {
         "level_bias": (
-            [error.mean() if len(error) else np.nan for error in errors],
-            lambda: [
-                bootstrap.distribution(ratio, with_ones(error), run.participant)
-                for run, error in zip(runs, errors, strict=True)
-            ],
+            Metric("", "level, difference", "mean of score minus ground truth"),
+            lambda run: run.in_draws(ratio, with_ones(run.score - run.truth)),
         ),
-        "length_spearman": (
-            [
-                spearman_in_draws(length, run.score, np.ones((1, run.n)))[0]
-                for run, length in zip(runs, lengths, strict=True)
-            ],
-            lambda: [correlations(run, length) for run, length in zip(runs, lengths, strict=True)],
-        ),
+        "length_spearman": (correlation, length),
     }
-    rows = {}
-    for name, (values, drawn) in statistics.items():
-        value = float(np.mean(values)) if values else np.nan
-        why = reason
-        if not np.isfinite(value):
-            why = "scores or lengths are all the same" if n else _NOTHING
-        draws = None if why else np.mean(drawn(), axis=0)
-        rows[name] = interval_row(value, draws, metrics[name], n, everyone, bootstrap, why)
+    rows, undefined = {}, "scores or lengths are all the same" if over.n else _NOTHING
+    for name, (metric, statistic) in statistics.items():
+        drawn = over.over(statistic)
+        rows[name] = over.row(drawn, metric, "" if np.isfinite(drawn[0]) else undefined)
     return estimate_table(rows, "measure")
 
 
-def recognition(
-    frames: Sequence[pd.DataFrame], bootstrap: ParticipantBootstrap | None = None, *, policy: str = "strict"
-) -> pd.DataFrame:
+def recognition(over: OverRuns) -> pd.DataFrame:
     """Youden's index of each level: how much more often a judge gives it where it is right than where it is not."""
-    method = mean_over(len(frames), "sensitivity minus the share of the other conversations that get this level")
+    runs = list(over.runs.values())
+    together = None if over.bootstrap is None else widened(over.bootstrap, len(LEVELS))
+    method = mean_over(len(runs), "sensitivity minus the share of the other conversations that get this level")
     metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
-    runs = _several(frames, policy)
-    reason = next(filter(None, (no_interval(run.participant, bootstrap) for run in runs)), "")
-    counts = np.array([run.confusion for run in runs] or [np.zeros((len(LEVELS), len(LEVELS)))])
-    values, draws, together = _youden(counts).mean(axis=0), None, None
-    if not reason and runs:
-        indices = [
-            bootstrap.distribution(lambda sums: _youden(_table(sums)), one.sums, one.participant) for one in runs
-        ]
-        draws = np.mean(indices, axis=0)
-    if bootstrap is not None:  # five intervals that together have the confidence, by Bonferroni
-        together = replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / len(LEVELS))
+    counts, drawn = np.array([_table(run.sums.sum(axis=0)) for run in runs]), over.over(_youden)
     rows = {}
     for column, level in enumerate(LEVEL_NUMBERS):
-        why, people = reason, None
+        why, people = over.no_interval, None
         if not counts.any():
             why = _NOTHING
-        elif np.isnan(values[column]):
+        elif np.isnan(drawn[0, column]):
             side = "specificity" if counts[:, column].any() else "sensitivity"
             why = METRICS[f"{side}_{level}"].undefined
         elif not counts[:, :, column].any():
             why = NEVER_GIVEN
         if not why:
-            at_level = [run.participant[labels(run.truth) == level] for run in runs]
-            people = pd.concat(at_level, ignore_index=True)
+            people = pd.concat([run.participant[labels(run.truth) == level] for run in runs], ignore_index=True)
         n = int(counts[:, column].sum(axis=1).max())
-        drawn = None if why else draws[:, column]
-        rows[level] = interval_row(values[column], drawn, metric, n, people, together, why)
+        rows[level] = drawn_row(drawn[:, column], metric, n, people, together, why)
     return estimate_table(rows, "level")
 
 
-def _youden(table: np.ndarray) -> np.ndarray:
-    """Youden's index of every level: (..., 5, 5) -> (..., 5)."""
-    hits, rows, columns = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
-    with np.errstate(divide="ignore", invalid="ignore"):
+def _youden(run: Run) -> np.ndarray:
+    """Youden's index of every level: (1 + draws, 5)."""
+
+    def index(sums: np.ndarray) -> np.ndarray:
+        table = _table(sums)
+        hits, rows, columns = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
         return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
+
+    return run.in_draws(index, run.sums)
 
 
 def levels_recognized(table: pd.DataFrame) -> dict:

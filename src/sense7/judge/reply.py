@@ -186,10 +186,19 @@ def read_reply(
     text: str | None, *, finish_reason: str | None = None, refusal: str | None = None, error: str | None = None
 ) -> Reply:
     """Score of a reply by both rules, or why there is none."""
-    text = text or ""
+    text, ended, score = text or "", ending(finish_reason), None
     match = None if error is not None else _AUTHORS_SCORE.search(_inside("S2", text) or "")
     authors_score = None if match is None else float(match[0])
-    status, reason, score = _strictly(text, finish_reason, refusal, error)
+    if error is not None:
+        status, reason = "api_error", error or "the request failed"
+    elif refusal or ended == FILTERED:
+        status, reason = "refusal", refusal or "stopped by the endpoint's content filter"
+    elif ended == FAILED:
+        status, reason = "api_error", f"the reply ended in an error ({finish_reason})"
+    else:
+        score, reason = _strict_score(text, cut=ended == CUT)
+        status = "ok" if score is not None else "truncated" if ended == CUT else "parse_failure"
+        reason = "cut off at the limit of tokens before a usable score" if status == "truncated" else reason
     differs = score != authors_score
     other = f"the authors' rule reads {'no score' if authors_score is None else f'{authors_score:g}'}"
     reasoning = _inside("S0", text)
@@ -204,27 +213,6 @@ def read_reply(
     )
 
 
-def _strictly(
-    text: str, finish_reason: str | None, refusal: str | None, error: str | None
-) -> tuple[str, str, float | None]:
-    """Status, reason and score of a reply by the strict rule."""
-    if error is not None:
-        return "api_error", error or "the request failed", None
-    if refusal:
-        return "refusal", refusal, None
-    ended = ending(finish_reason)
-    if ended == FILTERED:
-        return "refusal", "stopped by the endpoint's content filter", None
-    if ended == FAILED:
-        return "api_error", f"the reply ended in an error ({finish_reason})", None
-    score, reason = _strict_score(text, cut=ended == CUT)
-    if score is not None:
-        return "ok", reason, score
-    if ended == CUT:
-        return "truncated", "cut off at the limit of tokens before a usable score", None
-    return "parse_failure", reason, None
-
-
 def ending(finish_reason: str | None) -> str:
     """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or ""."""
     said = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
@@ -233,35 +221,34 @@ def ending(finish_reason: str | None) -> str:
 
 def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
-    answer = without_thinking(text, cut=cut)
-    blocks, whole = _blocks(answer)
+    answer, blocks, end = without_thinking(text, cut=cut), [], 0
+
+    def quoted(said: str) -> str:
+        said = " ".join(said.split())
+        return repr(said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]} ..")
+
+    while opening := _OPEN["S2"].search(answer, end):
+        closing = _CLOSE["S2"].search(answer, opening.end())
+        if closing is None:
+            return None, "<S2> is not closed"
+        blocks.append(answer[opening.end() : closing.start()])
+        end = closing.end()
+    if not blocks:
+        thought = "" if answer == text else " after its thinking"
+        return None, f"no <S2> in the reply{thought}" if text.strip() else "the reply is empty"
     scores = [_score_in(block) for block in blocks]
-    if not whole or not blocks:
-        return None, _why_no_block(text, answer)
     if None in scores:
-        return None, f"not one number from 1 to 5 inside <S2>: {_quoted(blocks[scores.index(None)])}"
+        return None, f"not one number from 1 to 5 inside <S2>: {quoted(blocks[scores.index(None)])}"
     if len(set(scores)) > 1:
-        return None, f"different scores in several <S2>: {_quoted(', '.join(blocks))}"
+        return None, f"different scores in several <S2>: {quoted(', '.join(blocks))}"
     odd = next((block for block in blocks if not _BARE_SCORE.fullmatch(block)), None)
-    return scores[0], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {_quoted(odd)}"
+    return scores[0], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {quoted(odd)}"
 
 
 def check_policy(policy: str) -> None:
     """Refuse what is no policy."""
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-
-
-def _blocks(text: str) -> tuple[list[str], bool]:
-    """Texts inside S2, and whether the last of them is closed."""
-    blocks, end = [], 0
-    while opening := _OPEN["S2"].search(text, end):
-        closing = _CLOSE["S2"].search(text, opening.end())
-        if closing is None:
-            return blocks, False
-        blocks.append(text[opening.end() : closing.start()])
-        end = closing.end()
-    return blocks, True
 
 
 def _score_in(inside: str) -> float | None:
@@ -285,16 +272,3 @@ def _inside(tag: str, text: str) -> str | None:
     opening = _OPEN[tag].search(text)
     closing = _CLOSE[tag].search(text, opening.end()) if opening else None
     return text[opening.end() : closing.start()] if closing else None
-
-
-def _why_no_block(text: str, answer: str) -> str:
-    if not text.strip():
-        return "the reply is empty"
-    if _OPEN["S2"].search(answer):
-        return "<S2> is not closed"
-    return "no <S2> in the reply" if answer == text else "no <S2> in the reply after its thinking"
-
-
-def _quoted(text: str) -> str:
-    text = " ".join(text.split())
-    return repr(text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..")

@@ -20,7 +20,6 @@ from sense7.judge.comparison import (
     Comparison,
     as_judges,
     compare_judges,
-    juries_of,
     jury_tables,
     least_p,
     require_rule,
@@ -30,14 +29,13 @@ from sense7.judge.files import (
     SKIPPED_WORD,
     Predictions,
     ScoreScale,
-    counted_scores,
     prediction_files,
     read_files,
     write_predictions,
 )
 from sense7.judge.journal import Journal
 from sense7.judge.judges import ABOUT_SIMULATED, aligned, require_synthetic
-from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, over_runs
+from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, OverRuns
 from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, SIMULATED_WORDS
@@ -295,24 +293,20 @@ def evaluate(
     names = [stem if stems.count(stem) == 1 else str(file.path) for stem, file in zip(stems, read, strict=True)]
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
     frames = {name: _frame(None, file) for name, file in files.items()}
-    several, bootstrap = list(frames.values()), _bootstrap_of(frames.values(), settings)
-    over = over_runs(frames, bootstrap, policy=policy)
+    bootstrap = _bootstrap_of(frames.values(), settings)
+    over = OverRuns(frames, bootstrap, policy)
+    runs = {name: one.mean for name, one in over.each.items()}
     rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     found = {
         **passed,
         "files": files,
         "metrics": over,
-        "spearman_p": {name: metrics.spearman_p(frame, policy) for name, frame in frames.items()},
+        "spearman_p": {name: run.naive_p for name, run in over.runs.items()},
         "coverage": {name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
-        "bounds": {
-            name: metrics.missing_bounds(
-                frame["ground_truth"], counted_scores(frame), frame.get("participant"), bootstrap
-            )
-            for name, frame in frames.items()
-        },
-        "confusion": metrics.confusion(several, policy=policy),
-        "calibration": metrics.calibration(several, bootstrap, policy=policy),
-        "stability": metrics.stability(several, bootstrap, policy=policy),
+        "bounds": {name: metrics.missing_bounds(frame, bootstrap) for name, frame in frames.items()},
+        "confusion": over.confusion,
+        "calibration": metrics.calibration(over),
+        "stability": metrics.stability(over),
         "bias": {} if study is None else _bias(study, files, settings, policy),
         "ratings": by_rating(rated, bootstrap) if rated else {},
         "applicability": applicability(rated, bootstrap) if rated else {},
@@ -323,7 +317,7 @@ def evaluate(
                 "name": name,
                 "path": str(file.path),
                 "rows": len(file.frame),
-                "metrics": records(over.runs[name]),
+                "metrics": records(runs[name]),
                 "coverage": records(found["coverage"][name]),
                 "bounds": records(found["bounds"][name]),
                 "spearman_naive_p": None if math.isnan(p := found["spearman_p"][name]) else p,
@@ -347,15 +341,15 @@ def evaluate(
         notes += [f"{name}: {note}" for note in _notes_on_rows(file.frame)]
     notes += [*last, *left_out, *_differences_of_files(files)]
     given = {"policy": policy, **settings}
-    return Report(_sections(found, confidence), content, found, given, notes)
+    return Report(_sections(found, runs, confidence), content, found, given, notes)
 
 
-def _sections(found: dict, confidence: float) -> list[tuple[str, list[list[str]], str]]:
+def _sections(found: dict, runs: dict, confidence: float) -> list[tuple[str, list[list[str]], str]]:
     """The text of an evaluation."""
     files, over, over_title = found["files"], found["metrics"], f"{confidence:.0%} interval"
     shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
     rows = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
-    for name, table in over.runs.items():
+    for name, table in runs.items():
         p, n = found["spearman_p"][name], f"{table.loc['accuracy', 'n']:,}"
         rows.append([name, n, *(_number(table.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"])
     n = f"{mean.loc['accuracy', 'n']:,}"
@@ -484,7 +478,7 @@ def by_rating(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap
             name: ratings[ratings["rating"] == rating].rename(columns=names).reset_index(drop=True)
             for name, ratings in files.items()
         }
-        found[rating] = over_runs(frames, bootstrap).mean
+        found[rating] = OverRuns(frames, bootstrap).mean
     return found
 
 
@@ -609,8 +603,7 @@ def compare(
 
         references = as_judges(baseline_predictions(study))
     comparison = compare_judges(judges, bootstrap, references=references, policy=policy)
-    juries = juries_of(judges, comparison.people.index, jury, policy) if jury else []
-    tables = jury_tables(juries, comparison.people, bootstrap, policy=policy, worth=worth) if juries else {}
+    tables = jury_tables(comparison, list(judges), jury, bootstrap, worth) if jury else {}
     took = pd.DataFrame({judge: _took(runs.values(), prices.get(judge)) for judge, runs in judges.items()}).T
     took = took.rename_axis("judge").reindex(list(comparison.judges))
     found = {

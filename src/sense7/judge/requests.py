@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import reason
+from sense7.files import reading
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
 from sense7.study import NOT_RATED, RATED, Study
@@ -56,16 +56,12 @@ _FIXED = {
 
 def chat_json(messages: pd.DataFrame) -> str:
     """Return one conversation as a JSON array of objects with role and content."""
-
-    def text(cell, blank: str) -> str:
-        return blank if pd.isna(cell) or cell == "" else str(cell)
-
-    said = [
-        {"role": text(role, "").lower(), "content": " ".join(text(content, "pending").split())}
-        for role, content in zip(messages["role"], messages["content"], strict=True)
-        if role != "error"
-    ]
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    rows = []
+    for said, content in zip(messages["role"], messages["content"], strict=True):
+        if said != "error":
+            role, text = ("" if pd.isna(cell) else str(cell) for cell in (said, content))
+            rows.append({"role": role.lower(), "content": " ".join((text or "pending").split())})
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
 def chats(study: Study, of_each: Callable[[str], str | bytes] = str) -> pd.Series:
@@ -100,55 +96,31 @@ class Prompt:
             return cls.read(_HERE / "prompts" / "empathy.txt")
         names = ratings_of(rating)
         require_unit(unit)
-        given, rated = {
-            "conversation": ("one conversation", "the assistant's messages, taken together,"),
-            "turn": (
-                "a conversation up to a message of the assistant's",
-                "the last message, in the light of what was said before,",
-            ),
-        }[unit]
+        words = json.loads((_HERE / "prompts" / "ratings.json").read_text(encoding="utf-8"))
         meaning = {"overall": "how empathic it is, all in all"}
         meaning |= {dimension.name: f"it {dimension.definition} ({dimension.title})" for dimension in DIMENSIONS}
-        applicability = (
-            " A dimension that has no occasion to show does not apply: a plain question may call for no emotional "
-            f"understanding, and a first message has nothing to recall. Give such a dimension the value "
-            f'"{NOT_APPLICABLE}", not a level. The overall rating always is a level.'
-        )
-        may_not_apply = names != ("overall",)
-        parts = {
-            "given": given,
-            "rated": rated,
-            "ratings": "\n".join(f"- {name}: {meaning[name]}" for name in names),
-            "names": ", ".join(json.dumps(name) for name in names),
-            "applicability": applicability if may_not_apply else "",
-            "or": f', or "{NOT_APPLICABLE}"' if may_not_apply else "",
-        }
+        parts = words[unit] | words["overall" if names == ("overall",) else "dimensions"]
+        parts["ratings"] = "\n".join(f"- {name}: {meaning[name]}" for name in names)
+        parts["names"] = ", ".join(json.dumps(name) for name in names)
         text = (_HERE / "prompts" / "ratings.txt").read_text(encoding="utf-8")
-        for name, words in parts.items():
-            text = text.replace(f"{{{{{name}}}}}", words)
-        return cls(f"{rating}_{unit}", text)
+        return cls(f"{rating}_{unit}", re.sub(r"{{(\w+)}}", lambda match: parts[match[1]], text))
 
     @classmethod
     def read(cls, path: str | Path) -> "Prompt":
         """Read a prompt from a text file in UTF-8; it is named after the file."""
         path = Path(path)
-        if path.exists() and not path.is_file():  # a pipe might never end
-            raise UserError(f"{path}: this is no ordinary file. Give the path of a prompt's text file.")
+        with reading(path) as stream:
+            content = stream.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise UserError(
+                f"{path}: a prompt has at most {LARGEST // 2**20} MB. Give the path of a prompt's text file."
+            )
         try:
-            if (size := path.stat().st_size) > LARGEST:
-                raise UserError(
-                    f"{path}: {size / 2**20:,.0f} MB, and a prompt has at most {LARGEST // 2**20}. "
-                    "Give the path of a prompt's text file."
-                )
-            text = path.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            raise UserError(f"{path}: there is no such file. Check the path of the prompt.") from None
+            text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:
             raise UserError(
                 f"{path}: byte {error.start + 1:,} of the prompt is not UTF-8. Save the file as plain text in UTF-8."
             ) from None
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
         if CHAT not in text:
             raise UserError(f"{path}: the prompt has no {CHAT}. Write {CHAT} where the conversation is to stand.")
         return cls(path.stem, text)
@@ -157,11 +129,6 @@ class Prompt:
     def sha256(self) -> str:
         """Hash of the text in UTF-8, placeholders and all."""
         return hashlib.sha256(self.text.encode()).hexdigest()
-
-    def require_examples(self) -> None:
-        """Refuse a prompt without a place for examples."""
-        if EXAMPLES not in self.text:
-            raise UserError(f"The prompt {self.name} has no {EXAMPLES}. Write it where examples are to stand.")
 
     def fill(self, chat: str, examples: str = "") -> str:
         """Put a conversation and examples into their places."""
@@ -197,18 +164,13 @@ def parse_parameters(texts: Sequence[str]) -> dict:
     return found
 
 
+@cache
 def by_model(model: str) -> Mapping:
     """Return the entry of ``parameters_by_model.json`` for a model: what to omit and set, and why; else all empty."""
     name = model.strip().rpartition("/")[2].casefold()
-    for entry in _parameters_by_model():
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]):
-            return entry
-    return {"omit": [], "set": {}, "why": ""}
-
-
-@cache
-def _parameters_by_model() -> list[dict]:
-    return json.loads((_HERE / "parameters_by_model.json").read_text(encoding="utf-8"))
+    entries = json.loads((_HERE / "parameters_by_model.json").read_text(encoding="utf-8"))
+    known = (entry for entry in entries if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]))
+    return next(known, {"omit": [], "set": {}, "why": ""})
 
 
 def request_parameters(
@@ -238,11 +200,10 @@ def describe_parameters(model: str, parameters: Mapping) -> list[str]:
     """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
     gone = [name for name in REQUEST if name not in parameters]
     new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if REQUEST.get(name) != value]
-    said = [f"without {', '.join(gone)}" if gone else "", f"with {', '.join(new)}" if new else ""]
+    said = [f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names]
     why = by_model(model)["why"]
-    if not any(said):
-        return []
-    return [f"parameters     the authors', {' and '.join(filter(None, said))}" + (f" ({model}: {why})" if why else "")]
+    because = f" ({model}: {why})" if why else ""
+    return [f"parameters     the authors', {' and '.join(said)}{because}"] if said else []
 
 
 def token_limit(parameters: Mapping) -> int:
@@ -282,30 +243,28 @@ class Questions:
     parameters: Mapping
     ratings: tuple[str, ...] = ()
 
-    def __post_init__(self):
-        columns = zip(self.frame["conversation"], self.frame["prompt"], self.frame["request_sha256"], strict=True)
-        object.__setattr__(self, "_requests", {name: (prompt, sha256) for name, prompt, sha256 in columns})
+    @cached_property
+    def requests(self) -> dict[str, tuple[str, str]]:
+        """Prompt and hash of each conversation's request, in the order of sheet Tasks."""
+        columns = zip(self.frame["prompt"], self.frame["request_sha256"], strict=True)
+        return dict(zip(self.frame["conversation"], columns, strict=True))
 
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
-        return request_body(self.model, self._requests[conversation][0], self.parameters)
+        return request_body(self.model, self.requests[conversation][0], self.parameters)
 
     def request_sha256(self, conversation: str) -> str:
         """Hash of the body."""
-        return self._requests[conversation][1]
+        return self.requests[conversation][1]
 
     def characters(self, conversation: str) -> int:
         """Length of what a request says, the system message included."""
-        return len(self._requests[conversation][0]) + len(SYSTEM_MESSAGE)
-
-    def has(self, conversation: str) -> bool:
-        """Whether a conversation is asked about."""
-        return conversation in self._requests
+        return len(self.requests[conversation][0]) + len(SYSTEM_MESSAGE)
 
     @property
     def conversations(self) -> list[str]:
         """Names of the conversations, in the order of sheet Tasks."""
-        return list(self._requests)
+        return list(self.requests)
 
 
 def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:

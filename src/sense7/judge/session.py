@@ -30,6 +30,7 @@ from sense7.judge.logs import log_path, write_log
 from sense7.judge.ratings import ratings_of, schema
 from sense7.judge.reply import USABLE, check_policy
 from sense7.judge.requests import (
+    EXAMPLES,
     SHOTS,
     SYSTEM_MESSAGE,
     Prompt,
@@ -44,12 +45,6 @@ from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
 __all__ = ["Outcome", "Plan", "Tally", "carry_out", "plan_session", "questions_for"]
-
-LEAST = {
-    **{"runs": 1, "concurrency": 1, "retries": 0, "give_up_after": 1, "limit": 1, "per_minute": 1, "context": 1},
-    **{"timeout": 0.001, "backoff": 0},
-}
-"""Numbers of a session, and the least that each can be."""
 
 USUAL = {"unit": "conversation", "rating": "overall"}
 """What is asked for if nothing else is said."""
@@ -111,9 +106,6 @@ def plan_session(
     """Plan of a session, after every check before anything is sent; ``given``: of questions_for, and of Plan."""
     folder = Path(folder)
     check_policy(policy)
-    for name, value in {**given, "runs": runs}.items():
-        if name in LEAST and value is not None and not value >= LEAST[name]:
-            raise UserError(f"{name} is {value}. Give a number from {LEAST[name]}.")
     require_seen_by_authors(folder)
     proxy_of(endpoint)
     sending = {one.name: given.pop(one.name) for one in fields(Plan) if one.name in given}
@@ -172,7 +164,8 @@ def questions_for(
     frame = asked_units(study, unit, names)
     examples = pd.Series("", frame["conversation"])
     if shots.kind != "zero":
-        prompt.require_examples()
+        if EXAMPLES not in prompt.text:
+            raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
         examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)

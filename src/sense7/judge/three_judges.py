@@ -37,7 +37,7 @@ from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.findings.core import Number, tabulate
 from sense7.judge.comparison import agreement_sums, krippendorff_alpha
-from sense7.judge.metrics import label_metrics
+from sense7.judge.metrics import run_metrics
 from sense7.sources.converters import QUESTIONS as STAND_INS
 from sense7.sources.released import (
     CORPORA,
@@ -441,9 +441,9 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     found["questions"] = replace(q["agreement"], drawn={j: q["agreement"].drawn[j] for j in JUDGES}).by_question()
 
     scores = _scores(judged)
-    truth, conversations = scores[list(EXPERTS)].to_numpy().ravel(), np.repeat(scores.index, len(EXPERTS))
+    known = {"ground_truth": scores[list(EXPERTS)].to_numpy().ravel(), "participant": np.repeat(scores.index, 3)}
     found["accuracy"] = {
-        model: label_metrics(truth, np.repeat(scores[judge].to_numpy(), len(EXPERTS)), conversations, bootstrap)
+        model: run_metrics(pd.DataFrame(known | {"score": np.repeat(scores[judge].to_numpy(), 3)}), bootstrap)
         .loc[["accuracy"]]
         .assign(unit="share of experts' scores", key=f"three_judges_lend_an_ear_{judge}_accuracy")
         for judge, model in JUDGES.items()

@@ -15,20 +15,14 @@ import importlib
 DEFAULT_SEED = 20250919
 """Seed of the workbook in data/."""
 
-_WHERE = {
-    "DEFAULT_JUDGE": "workbook",
-    "NOT_PUT": "model",
-    "UNKNOWN": "model",
-    "JudgeParameters": "parameters",
-    "JudgeScores": "judge",
-    "Numbers": "model",
-    "Parameters": "parameters",
-    "Simulation": "workbook",
-    "describe_parameters": "workbook",
-    "draw": "model",
-    "simulate": "workbook",
-    "truth_text": "truth",
+_NAMES = {
+    "model": "NOT_PUT UNKNOWN Numbers draw",
+    "parameters": "JudgeParameters Parameters",
+    "judge": "JudgeScores",
+    "workbook": "DEFAULT_JUDGE Simulation describe_parameters simulate",
+    "truth": "truth_text",
 }
+_WHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = ["DEFAULT_SEED", *_WHERE]  # noqa: PLE0604 -- all of them are strings
 
 

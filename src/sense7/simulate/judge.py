@@ -18,19 +18,6 @@ from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import write_words
 from sense7.simulate.truth import PLACED, TABLES, described, entry
 
-__all__ = [
-    "KINDS",
-    "USABLE",
-    "JudgeScores",
-    "assistant_words",
-    "draw_judge",
-    "implied_judge_values",
-    "judge_statistics",
-    "offered_quality",
-    "plant_judge",
-    "reply_text",
-]
-
 KINDS = ("ok", "refusal", "no number", "off the scale", "truncated")
 """What a reply is, by its code."""
 

@@ -22,8 +22,6 @@ from scipy.special import ndtr, ndtri
 from sense7.simulate.parameters import Parameters
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["NOT_PUT", "UNKNOWN", "Numbers", "draw"]
-
 NOT_PUT = -1
 """State of a rating at a turn that was not put to rating: the cell is blank."""
 

@@ -11,8 +11,6 @@ from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import did_you_mean
 
-__all__ = ["EXPERIENCE_ITEMS", "TOPICS", "JudgeParameters", "Parameters"]
-
 _TABLES = tomllib.loads((importlib.resources.files(__package__) / "parameters.toml").read_text("utf-8"))
 
 TOPICS = tuple(_TABLES["study"]["topics"]["default"])

@@ -18,8 +18,6 @@ from sense7.files import parse_yaml
 from sense7.simulate.model import Numbers, cut
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["PHRASES", "TEXT_CUTS", "Words", "write_words"]
-
 PHRASES = parse_yaml((importlib.resources.files(__package__) / "phrases.yml").read_text(encoding="utf-8"))
 """The words from which conversations are put together; the head of the file explains the slots."""
 

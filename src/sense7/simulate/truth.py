@@ -23,18 +23,6 @@ from sense7.simulate.model import Numbers
 from sense7.simulate.parameters import Parameters
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
-__all__ = [
-    "FORMAT",
-    "PLACED",
-    "TABLES",
-    "described",
-    "entry",
-    "parameters_behind",
-    "planted_entries",
-    "truth_of",
-    "truth_text",
-]
-
 FORMAT = 2
 """Format of the truth file. In 2, an implied value has the key under which a notebook records the same statistic."""
 

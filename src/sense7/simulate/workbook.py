@@ -15,17 +15,8 @@ from sense7.simulate.model import NOT_PUT, UNKNOWN, Numbers, draw
 from sense7.simulate.parameters import JudgeParameters, Parameters
 from sense7.simulate.text import PHRASES, Words, write_words
 from sense7.simulate.truth import truth_of, truth_text
-from sense7.taxonomy import (
-    DIMENSION_NAMES,
-    LEVELS,
-    MESSAGE_COLUMNS,
-    SIMULATED_JUDGE,
-    SYNTHETIC_SHEET,
-    TASK_COLUMNS,
-)
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, SIMULATED_JUDGE, SYNTHETIC_SHEET, TASK_COLUMNS
 from sense7.workbook.xlsx import Sheet, write_sheets
-
-__all__ = ["DEFAULT_JUDGE", "Built", "Simulation", "build_sheets", "describe_parameters", "simulate"]
 
 DEFAULT_JUDGE = JudgeParameters()
 """The simulated judge whose predictions lie in data/."""
@@ -35,18 +26,10 @@ _GENDERS = {"Woman": 0.47, "Man": 0.47, "Non-binary": 0.04, "Prefer not to say":
 _EXPERIENCE = {"Never": 0.05, "Less than monthly": 0.15, "Monthly": 0.20, "Weekly": 0.35, "Daily": 0.25}
 
 
-@dataclass(frozen=True, repr=False)
-class Built:
-    """A study as sheets, with the ids of participants, conversations and assistant turns that tie the truth to them."""
-
-    sheets: dict[str, Sheet]
-    pids: list[str]
-    task_ids: list[str]
-    message_ids: list[int]
-
-
-def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -> Built:
-    """Put numbers and words into the sheets of the official format.
+def build_sheets(
+    study: Numbers, words: Words, generator: np.random.Generator
+) -> tuple[dict[str, Sheet], tuple[list[str], list[str], list[int]]]:
+    """Put numbers and words into sheets of the official format; these, and ids of participants, tasks and turns.
 
     Turn ratings are words in the cases that people and programs write; the other scales
     are numbers. Error rows, retries and blank contents are added here.
@@ -54,24 +37,13 @@ def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -
     The generator is of times, errors, retries, blanks and the characteristics without effect. Cells are what reading
     the written file gives: text, float or None.
     """
-    width = max(3, len(str(len(study.participant_effect))))
-    pids = [f"P{row + 1:0{width}d}" for row in range(len(study.participant_effect))]
-    width = max(4, len(str(len(study.turns))))
-    task_ids = [f"T{row + 1:0{width}d}" for row in range(len(study.turns))]
-    p = study.parameters
-    tasks = [
-        [pids[person], p.conditions[condition], task, p.topics[topic], *map(float, numbers)]
-        for person, condition, task, topic, numbers in zip(
-            study.participant.tolist(),
-            study.condition.tolist(),
-            task_ids,
-            study.topic.tolist(),
-            np.column_stack([study.importance, study.desired, study.experience, study.post]).tolist(),
-            strict=True,
-        )
-    ]
+    p, people, total = study.parameters, len(study.participant_effect), len(study.turns)
+    pids = [f"P{row:0{max(3, len(str(people)))}d}" for row in range(1, people + 1)]
+    task_ids = [f"T{row:0{max(4, len(str(total)))}d}" for row in range(1, total + 1)]
+    numbers = np.column_stack([study.importance, study.desired, study.experience, study.post]).astype(float).tolist()
+    of = zip(study.participant.tolist(), study.condition.tolist(), task_ids, study.topic.tolist(), numbers, strict=True)
+    tasks = [[pids[who], p.conditions[kind], task, p.topics[topic], *answers] for who, kind, task, topic, answers in of]
     messages, message_ids = _messages(study, words, task_ids, generator)
-    people = len(pids)
     columns = {  # age, gender, role and experience with AI have no effect
         "PID": pids,
         "Age": np.clip(np.round(generator.normal(40, 11, people)), 19, 68).tolist(),
@@ -86,7 +58,7 @@ def build_sheets(study: Numbers, words: Words, generator: np.random.Generator) -
         Sheet("Messages", [column.official for column in MESSAGE_COLUMNS], messages),
         Sheet("Participants", list(columns), [list(row) for row in zip(*columns.values(), strict=True)]),
     )
-    return Built({sheet.name: sheet for sheet in sheets}, pids, task_ids, message_ids)
+    return {sheet.name: sheet for sheet in sheets}, (pids, task_ids, message_ids)
 
 
 def _messages(
@@ -116,26 +88,24 @@ def _messages(
         [spellings[level][style] for level, style in zip(row, of_row, strict=True)]
         for row, of_row in zip(study.ratings[:, [7, 0, 1, 2, 3, 4, 5, 6]].tolist(), styles, strict=True)
     ]
-    no_ratings = [None] * 8
     rows: list[list] = []
-    message_ids = []
-    number, seconds = 0, 0.0
+    message_ids, number, seconds = [], 0, 0.0
+
+    def add(turn: int, wait: float, role: str, content: str | None, *further) -> None:
+        nonlocal number, seconds
+        number, seconds = number + 1, round(seconds + wait, 1)
+        task = task_ids[study.conversation[turn]]
+        rows.append([task, float(number), seconds, role, content, *(further or [None] * 10)])
+
     for turn in range(total):
         if study.turn[turn] == 0:
             number, seconds = 0, 0.0
-        task = task_ids[study.conversation[turn]]
-        wait = waits[turn]
-        number, seconds = number + 1, round(seconds + wait[0], 1)
-        content = None if blank[turn][0] else words.user[turn]
-        rows.append([task, float(number), seconds, "user", content, None, *no_ratings, None])
+        add(turn, waits[turn][0], "user", None if blank[turn][0] else words.user[turn])
         if error[turn]:
-            number, seconds = number + 1, round(seconds + wait[1], 1)
-            text = PHRASES["errors"][reason[turn]]
-            rows.append([task, float(number), seconds, "error", text, None, *no_ratings, None])
-        number, seconds = number + 1, round(seconds + wait[2], 1)
-        content = None if blank[turn][1] else words.assistant[turn]
+            add(turn, waits[turn][1], "error", PHRASES["errors"][reason[turn]])
         again = 1.0 if error[turn] or retry[turn] else None
-        rows.append([task, float(number), seconds, "assistant", content, again, *cells[turn], words.comment[turn]])
+        content = None if blank[turn][1] else words.assistant[turn]
+        add(turn, waits[turn][2], "assistant", content, again, *cells[turn], words.comment[turn])
         message_ids.append(number)
     return rows, message_ids
 
@@ -144,16 +114,17 @@ def _messages(
 class Simulation:
     """A simulated workbook and its truth.
 
-    ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``built`` has the ids
-    of participants, conversations and messages; ``judge`` is what was planted in the simulated judge, if one was asked
-    for, and ``judged`` its scores (:func:`sense7.judge.judges.write_simulated` writes them).
+    ``sheets`` are those of the official format, and Synthetic, which says what the workbook is; ``ids`` are those of
+    participants, conversations and assistant turns, which tie the truth to them; ``judge`` is what was planted in the
+    simulated judge, if one was asked for, and ``judged`` its scores (:func:`sense7.judge.judges.write_simulated` writes
+    them).
     """
 
     sheets: dict[str, Sheet]
     study: Numbers
     words: Words
     seed: int
-    built: Built
+    ids: tuple[list[str], list[str], list[int]]
     judge: JudgeParameters | None = None
     judged: JudgeScores | None = None
 
@@ -163,8 +134,7 @@ class Simulation:
 
         Computed when it is first asked for: the implied values of new parameters take some seconds.
         """
-        built = self.built
-        truth = truth_of(self.study, self.seed, built.pids, built.task_ids, built.message_ids)
+        truth = truth_of(self.study, self.seed, *self.ids)
         if self.judge is not None:
             planted = plant_judge(self.study.parameters, self.judge)
             about = {"name": SIMULATED_JUDGE, "parameters": self.judge.as_dict()}
@@ -204,17 +174,17 @@ def simulate(
     words = Words(*(["."] * len(study.turn),) * 2, [None] * len(study.turn), np.full((len(study.turn), 7), -1, np.int8))
     if texts or judge is not None:
         words = write_words(study, streams[1])
-    built = build_sheets(study, words, streams[2])
+    sheets, ids = build_sheets(study, words, streams[2])
     marks = [  # by which the workbook says what it is, and to which truth it belongs
         ["note", "This workbook is synthetic. Nobody said or rated anything in it; its numbers are no findings."],
         ["seed", str(seed)],
         ["parameters", json.dumps(parameters.as_dict(), ensure_ascii=False)],
     ]
-    sheets = built.sheets | {SYNTHETIC_SHEET: Sheet(SYNTHETIC_SHEET, ["key", "value"], marks)}
+    sheets |= {SYNTHETIC_SHEET: Sheet(SYNTHETIC_SHEET, ["key", "value"], marks)}
     judged = None
     if judge is not None:
         judged = draw_judge(study, assistant_words(study, words.assistant), judge, streams[3])
-    return Simulation(sheets, study, words, seed, built, judge, judged)
+    return Simulation(sheets, study, words, seed, ids, judge, judged)
 
 
 def describe_parameters() -> list[str]:

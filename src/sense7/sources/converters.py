@@ -17,10 +17,9 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sense7.taxonomy import LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS
+from sense7.taxonomy import LEVELS
+from sense7.workbook.writing import official_sheets as laid_out
 from sense7.workbook.xlsx import Sheet
-
-__all__ = ["CONVERTERS", "EXPERTS", "IEVAL", "QUESTIONS", "ieval", "ieval_task", "lend_an_ear", "official_sheets"]
 
 IEVAL = {  # dimension: key of the published file, column of the released table
     "Affective": ("EU", "understood"),
@@ -70,12 +69,10 @@ def official_sheets(
         last = [row for row in rows[first:] if row["Role"] == "assistant"][-1]
         last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
     further = [column for column in tasks[0] if column.startswith("src_")]
-    sheets = []
-    for name, columns, cells in (("Tasks", TASK_COLUMNS, tasks), ("Messages", MESSAGE_COLUMNS, rows)):
-        header = [column.official for column in columns] + (further if name == "Tasks" else [])
-        if unknown := {column for row in cells for column in row} - set(header):
+    sheets = laid_out(tasks, rows, further=further)
+    for sheet, cells in zip(sheets, (tasks, rows), strict=True):
+        if unknown := {column for row in cells for column in row} - set(sheet.header):
             raise ValueError(f"no column for {', '.join(sorted(unknown))}")
-        sheets.append(Sheet(name, header, [[row.get(column) for column in header] for row in cells]))
     return sheets
 
 

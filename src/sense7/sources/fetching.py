@@ -43,8 +43,6 @@ from sense7.workbook.options import ReadingOptions
 from sense7.workbook.tables import table_files
 from sense7.workbook.xlsx import write_sheets
 
-__all__ = ["copy_for_edition", "fetch", "fetched_digest", "is_fetched", "part_files", "resolve"]
-
 _SYNTHETIC = "synthetic"
 
 

@@ -1,5 +1,6 @@
 """What is known of a file's origin, and the small JSON file beside it that says so."""
 
+import contextlib
 import hashlib
 import json
 import re
@@ -13,18 +14,18 @@ from sense7.files import not_written, one_line, reading, write_whole
 from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
-__all__ = [
-    "Provenance",
-    "disk_message",
-    "hashed",
-    "read_record",
-    "read_record_at",
-    "record_path",
-    "write_record",
-    "write_record_at",
-]
-
 KINDS = ("official", "synthetic", "third-party", "own")
+_DIGEST = "[0-9a-f]{64}"
+_TEXTS = {
+    "kind": "|".join(KINDS),
+    "name": ".+",
+    "file": r"(?!\.{1,2}$)[^/\\\0]+",  # a name, never a path: it is joined to folders later
+    "address": r"https?://[^\s<>\"'\\]+",  # shown as a link later, so nothing but a web address will do
+    "fetched": ".+",
+    "sha256": _DIGEST,
+    "previous": _DIGEST,
+}
+"""Texts of a record, and what each may be."""
 
 
 @dataclass(frozen=True)
@@ -78,40 +79,19 @@ class Provenance:
             raise ValueError(f"without {', '.join(missing)}")
         if unknown := sorted(record.keys() - expected.keys()):
             raise ValueError(f"unknown: {', '.join(unknown)}")
-
-        def digest(value):
-            return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
-
-        def whole(value):
-            return isinstance(value, int) and not isinstance(value, bool)
-
-        def time(value):
-            try:
-                return isinstance(value, str) and datetime.fromisoformat(value).utcoffset() is not None
-            except ValueError:
-                return False
-
-        def address(value):  # shown as a link later, so nothing but a web address will do
-            return isinstance(value, str) and re.fullmatch(r"https?://[^\s<>\"'\\]+", value) is not None
-
-        rules = {
-            "kind": lambda value: value in KINDS,
-            "name": lambda value: isinstance(value, str) and value != "",
-            # A name, never a path: it is joined to folders later.
-            "file": lambda value: (
-                isinstance(value, str) and value not in ("", ".", "..") and not set(value) & set("/\\\0")
-            ),
-            "address": lambda value: value is None or address(value),
-            "fetched": lambda value: value is None or time(value),
-            "sha256": digest,
-            "size": lambda value: whole(value) and value >= 0,
-            "mirror": lambda value: isinstance(value, bool),
-            "previous": lambda value: value is None or digest(value),
-            "parts": lambda value: isinstance(value, dict) and all(map(digest, value.values())),
-            "conversion": lambda value: value is None or whole(value),
-        }
         for key, value in record.items():
-            if not rules[key](value):
+            pattern = _TEXTS.get(key)
+            if pattern:
+                fits = isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
+            elif key == "parts":
+                fits = isinstance(value, dict) and all(re.fullmatch(_DIGEST, str(one)) for one in value.values())
+            else:  # size, mirror, conversion
+                fits = type(value) is (bool if key == "mirror" else int) and value >= 0
+            if key == "fetched" and fits:
+                fits = False
+                with contextlib.suppress(ValueError):
+                    fits = datetime.fromisoformat(value).utcoffset() is not None
+            if not fits and not (value is None and key in {"address", "fetched", "previous", "conversion"}):
                 raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)
 
@@ -154,11 +134,9 @@ class Provenance:
         For data of third parties it is the one whose parts are pinned to exactly the hashes that were
         recorded, under any name of the file and the edition.
         """
-        if self.kind == "official":
-            return SOURCES["official"]
         if self.kind == "third-party":
             return next((source for source in SOURCES.values() if source.parts and source.pins == self.parts), None)
-        return None
+        return SOURCES["official"] if self.kind == "official" else None
 
     @property
     def label(self) -> str:
@@ -166,20 +144,19 @@ class Provenance:
 
         The text holds the file's name as it is: escape it as the place demands.
         """
-        if self.kind == "synthetic":
-            return "synthetic workbook, whose numbers are no findings"
-        if self.kind == "own":
-            return f"workbook {self.file}, given by its path"
         if self.kind == "third-party":
             # Every part is pinned by its hash, so a copy from a mirror is as good as the authors' own.
             if self.source is not None and self.unchanged:
                 return f"{self.source.title}, converted; not SENSE-7"
             return "data of third parties, UNVERIFIED: the record wasn't or can't be confirmed; not SENSE-7"
+        official = "UNVERIFIED: its record wasn't or can't be confirmed"
         if self.verified:
-            return "official workbook, fetched from the authors' repository"
-        if self.mirror:
-            return "official workbook, UNVERIFIED copy from a mirror"
-        return "official workbook, UNVERIFIED: its record wasn't or can't be confirmed"
+            official = "fetched from the authors' repository"
+        elif self.mirror:
+            official = "UNVERIFIED copy from a mirror"
+        others = {"synthetic": "synthetic workbook, whose numbers are no findings"}
+        others |= {"own": f"workbook {self.file}, given by its path"}
+        return others.get(self.kind, f"official workbook, {official}")
 
 
 def record_path(path: str | Path) -> Path:

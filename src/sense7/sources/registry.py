@@ -9,8 +9,6 @@ from pathlib import Path
 from sense7.sources.converters import CONVERTERS
 from sense7.workbook.xlsx import Sheet
 
-__all__ = ["REGISTRY", "SOURCES", "SOURCE_SHEET", "Source"]
-
 SOURCE_SHEET = "src_Source"
 """Sheet (columns ``key`` and ``value``) by which a converted workbook says whose data it holds."""
 

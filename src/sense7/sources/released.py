@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.files import reading
-from sense7.sources.converters import EXPERTS, IEVAL, ieval_task, official_sheets
+from sense7.sources.converters import EXPERTS as EXPERTS  # noqa: PLC0414 -- readers of the tables name them, too
+from sense7.sources.converters import IEVAL, ieval_task, official_sheets
 from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
 from sense7.study import Study
 from sense7.workbook import parse_sheets
@@ -32,28 +33,6 @@ from sense7.workbook.xlsx import Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CORPORA",
-    "CROWD",
-    "EXPERTS",
-    "FEELINGS",
-    "FOLDER",
-    "JUDGES",
-    "NO_TEXT",
-    "PERSON",
-    "RELEASED",
-    "ReleasedTable",
-    "describe_released",
-    "felt_heard",
-    "ieval_conversations",
-    "ieval_sheets",
-    "ieval_study",
-    "ieval_workers",
-    "judged_conversations",
-    "published_agreement",
-    "source_sheet",
-    "verified_digest",
-]
 
 FOLDER = "real"
 """Where the tables lie below ``data/``."""
@@ -106,20 +85,15 @@ class ReleasedTable:
         return f"{self.credit} Licence of the data: {self.licence}. Source: {self.page} at {self.commit[:7]}."
 
 
-RELEASED: dict[str, ReleasedTable] = {}
-"""The tables, by their names."""
+def _released(name: str, source: str, also: str = "", **facts) -> ReleasedTable:
+    of = SOURCES[source]
+    owner, repository, commit = of.address.rstrip("/").split("/")[-3:]
+    about = {"page": f"https://github.com/{owner}/{repository}", "commit": commit, "licence": of.licence}
+    return ReleasedTable(name, **facts, **about, credit=also + of.credit)
 
-for _name, _facts in REGISTRY["tables"].items():
-    _source = SOURCES[_facts["source"]]
-    _owner, _repository, _commit = _source.address.rstrip("/").split("/")[-3:]
-    RELEASED[_name] = ReleasedTable(
-        _name,
-        *(_facts[key] for key in ("title", "work", "rows", "row", "sha256")),
-        f"https://github.com/{_owner}/{_repository}",
-        _commit,
-        _source.licence,
-        _facts.get("also", "") + _source.credit,
-    )
+
+RELEASED = {name: _released(name, **facts) for name, facts in REGISTRY["tables"].items()}
+"""The tables, by their names."""
 
 
 def verified_digest(name: str) -> str:

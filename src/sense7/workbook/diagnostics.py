@@ -164,12 +164,9 @@ def describe(study) -> dict:  # a study, or what was parsed and not validated ye
     answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
     rated, roles = np.isfinite([turns[name] for name in RATING_NAMES]), counts(study.messages["role"])
     names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
-    empty = [
-        (name, question)
-        for name, filled, question in zip(names, columns["filled"], columns["question"], strict=True)
-        if not filled
-    ]
+    empty = [one for one in zip(names, columns["filled"], columns["question"], strict=True) if not one[1]]
     ends = zip(names, columns["lowest"], columns["highest"], strict=True)
+    people = study.participants if study.participants is not None else ()
     return {
         "name": study.name,
         "provenance": getattr(study.provenance, "label", "not known"),
@@ -194,12 +191,10 @@ def describe(study) -> dict:  # a study, or what was parsed and not validated ye
         "scales": {name: f"{low:.15g} to {high:.15g}, rescaled" for name, low, high in ends if not np.isnan(low)},
         "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
         "participants_sheet": study.participants_sheet,
-        "characteristics": [name for name in study.participants if name not in {"participant", "row"}]
-        if study.participants is not None
-        else [],
+        "characteristics": [name for name in people if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
-        "never_asked": [name for name, question in empty if question],
-        "not_recorded": [name for name, question in empty if not question],
+        "never_asked": [name for name, _, question in empty if question],
+        "not_recorded": [name for name, _, question in empty if not question],
         "not_matched": [
             f"{one.sheet}.{one.column}"
             for one in study.diagnostics
@@ -220,52 +215,51 @@ def diagnostics_table(study: Study) -> "pd.DataFrame":
 
 def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:
     """Kind of warning -> number of ``warnings`` and of ``places`` in the workbook that they name, most places first."""
-    counts, places = Counter(), Counter()
-    for diagnostic in warnings:
-        counts[diagnostic.kind] += 1
-        places[diagnostic.kind] += diagnostic.count
+    places, counts = Counter(), Counter()
+    for one in warnings:
+        places[one.kind], counts[one.kind] = places[one.kind] + one.count, counts[one.kind] + 1
     return {kind: {"warnings": counts[kind], "places": number} for kind, number in places.most_common()}
 
 
 def print_description(description: dict) -> None:
     """Print what :func:`describe` returned, for people."""
-
-    def show(line: str = "") -> None:
-        print(plain(line))
+    lines = [f"{description['name']}: {description['provenance']}"]
 
     def block(title: str, entries: dict) -> None:
-        show()
-        show(title)
-        width = min(max(map(len, entries), default=0), 60)
-        for name, value in list(entries.items())[:LINES_SHOWN]:
-            show(f"  {name:<{width}}  {value:,}" if isinstance(value, int) else f"  {name:<{width}}  {value}")
+        width, shown = min(max(map(len, entries), default=0), 60), list(entries.items())[:LINES_SHOWN]
+        lines.extend(["", title])
+        lines.extend(f"  {name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}" for name, value in shown)
         if len(entries) > LINES_SHOWN:
-            show(f"  and {len(entries) - LINES_SHOWN:,} more; --json lists all")
+            lines.append(f"  and {len(entries) - LINES_SHOWN:,} more; --json lists all")
 
-    show(f"{description['name']}: {description['provenance']}")
     block("Counts", description["counts"])
     block("Conditions (conversations)", description["conditions"] or {"none": "no condition is given"})
-    prompted = description["prompted_condition"]
-    show(f"  with the empathy prompt: {prompted['name'] or 'not known'} ({prompted['how']}; give it with --prompted)")
+    name, how = description["prompted_condition"].values()
+    lines.append(f"  with the empathy prompt: {name or 'not known'} ({how}; give it with --prompted)")
     block("Topics (conversations)", description["topics"] or {"none": "no topic is given"})
     ratings = description["ratings"].items()
-    block("Ratings of turns", {name: ", ".join(f"{n:,} {state}" for state, n in of.items()) for name, of in ratings})
-    if description.get("scales"):
-        block("Scales other than the official ones", description["scales"])
-    if description.get("unreadable"):
-        block("Unreadable answers (in no denominator)", description["unreadable"])
+    block(
+        "Ratings of turns", {name: ", ".join(f"{n:,} {state}" for state, n in each.items()) for name, each in ratings}
+    )
+    for key, title in (
+        ("scales", "Scales other than the official ones"),
+        ("unreadable", "Unreadable answers (in no denominator)"),
+    ):
+        if description.get(key):
+            block(title, description[key])
     sheet = description["participants_sheet"]
-    show()
-    show(f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}")
-    if description["characteristics"]:
-        show(f"  {', '.join(description['characteristics'])}")
-    show()
-    show(f"Never asked: {', '.join(description['never_asked']) or 'nothing; every question has answers'}")
-    show(f"Not recorded: {', '.join(description['not_recorded']) or 'nothing; every further column holds values'}")
-    show(f"Not matched: {', '.join(description['not_matched']) or 'nothing; every column is known'}")
-    problems = [one for one in description["diagnostics"] if one["severity"] != NOTICE]
+    lines += ["", f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}"]
+    lines += [f"  {', '.join(description['characteristics'])}"] if description["characteristics"] else []
+    lines.append("")
+    for key, otherwise in (
+        ("never_asked", "nothing; every question has answers"),
+        ("not_recorded", "nothing; every further column holds values"),
+        ("not_matched", "nothing; every column is known"),
+    ):
+        lines.append(f"{key.replace('_', ' ').capitalize()}: {', '.join(description[key]) or otherwise}")
+    found = sorted(description["diagnostics"], key=lambda one: one["severity"] == NOTICE)
+    problems = [one for one in found if one["severity"] != NOTICE]
     places = count_of(sum(one["count"] for one in problems), "place")
-    show()
-    show(f"{count_of(len(problems), 'warning')}, {places}" if problems else "No warnings.")
-    for one in sorted(description["diagnostics"], key=lambda one: one["severity"] == NOTICE):
-        show(f"  {one['severity']}: {one['text']}")
+    lines += ["", f"{count_of(len(problems), 'warning')}, {places}" if problems else "No warnings."]
+    for line in [*lines, *(f"  {one['severity']}: {one['text']}" for one in found)]:
+        print(plain(line))

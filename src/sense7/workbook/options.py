@@ -126,12 +126,12 @@ class ReadingOptions:
         """
         scales: dict[str, Interval] = {}
         for one in [scale] if isinstance(scale, str | Path | Mapping) else list(scale or ()):
-            where, entries, text = "scales", one, str(one)
-            if not isinstance(one, Mapping):
-                name, equals, ends = text.partition("=")
-                where, entries = f"--scale {text}", {name.strip(): ends} if equals else {ALL_COLUMNS: text}
-                if text.casefold().endswith((".yml", ".yaml")):
-                    where, entries = text, _yaml(Path(text).expanduser())
+            name, equals, ends = str(one).partition("=")
+            where, entries = f"--scale {one}", {name.strip(): ends} if equals else {ALL_COLUMNS: str(one)}
+            if isinstance(one, Mapping):
+                where, entries = "scales", one
+            elif str(one).casefold().endswith((".yml", ".yaml")):
+                where, entries = str(one), _yaml(Path(one).expanduser())
             for name, ends in entries.items():
                 scales[_column(name, where)] = parse_interval(ends, f"{where}: {name}" if len(entries) > 1 else where)
         return cls(scales, _words(words), allow_unreadable, _missing(missing))
@@ -142,18 +142,16 @@ class ReadingOptions:
         beside = cls.place(path)
         if not beside.is_file():
             return cls()
-        content, parts = _yaml(beside), {}
-        keys = ("scales", "words", "allow_unreadable", "missing")
-        if unknown := sorted(set(map(str, content)) - set(keys)):
-            raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(keys))
-        allowed = content.get("allow_unreadable", False)
-        if not isinstance(allowed, bool):
-            raise refusal(beside, "no-truth-value", name="allow_unreadable", value=allowed)
-        for name in ("scales", "words", "missing"):
-            parts[name] = content.get(name) or {}
-            if not isinstance(parts[name], Mapping):
+        content, names = _yaml(beside), ("scales", "words", "allow_unreadable", "missing")
+        if unknown := sorted(set(map(str, content)) - set(names)):
+            raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(names))
+        scales, words, allowed, missing = (content.get(name) or {} for name in names)
+        if not isinstance(content.get("allow_unreadable", False), bool):
+            raise refusal(beside, "no-truth-value", name="allow_unreadable", value=content["allow_unreadable"])
+        for name, part in (("scales", scales), ("words", words), ("missing", missing)):
+            if not isinstance(part, Mapping):
                 raise refusal(beside, "no-mapping/entry", name=name)
-        return cls.of(parts["scales"], parts["words"], allowed, parts["missing"])
+        return cls.of(scales, words, bool(allowed), missing)
 
     @staticmethod
     def place(path: Path) -> Path:
@@ -230,44 +228,34 @@ def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path
 
 def _missing(given: object) -> dict[str, tuple[float | str, ...]]:
     """Column -> numbers and words for a missing answer, from what a user gives."""
-    if isinstance(given, Mapping):
-        entries = list(given.items())
-    else:
-        several = [given] if isinstance(given, str | int | float) else list(given or ())
-        parts = [str(one).rpartition("=") if "=" in str(one) else ("", "", one) for one in several]
-        entries = [(name.strip() or ALL_COLUMNS, values) for name, _, values in parts]
+    several = [given] if isinstance(given, str | int | float) else given or ()
+    if not isinstance(given, Mapping):
+        parts = [str(one).rpartition("=") if "=" in str(one) else (ALL_COLUMNS, "", one) for one in several]
+        several = [(name.strip() or ALL_COLUMNS, values) for name, _, values in parts]
     known = {normalise_name(official): official for official in scale_columns()}
     missing: dict[str, tuple] = {}
-    for name, values in entries:
+    for name, values in several.items() if isinstance(several, Mapping) else several:
         listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
         texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
-        read = tuple(text if number is None else number for number, text in texts if text)
+        read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
         column = known.get(normalise_name(str(name)), str(name))
-        missing[column] = missing.get(column, ()) + tuple(value for value in read if value != "none")
+        missing[column] = missing.get(column, ()) + read
     return missing
 
 
 def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
     """Column -> word -> number, from what a user gives."""
-    if words is None:
-        return {}
-    where = "words" if isinstance(words, Mapping) else str(words)
-    content = words if isinstance(words, Mapping) else _yaml(Path(words).expanduser())
-    nested = {name: entry for name, entry in content.items() if isinstance(entry, Mapping)}
-    flat = {name: entry for name, entry in content.items() if name not in nested}
-    tables = {ALL_COLUMNS: flat} if flat else {}
-    for name, entry in nested.items():
-        tables.setdefault(_column(name, where), {}).update(entry)
-    read: dict[str, dict[str, float | None]] = {}
-    for name, entry in tables.items():
-        read[name] = {}
-        for word, number in entry.items():
+    content = words if isinstance(words, Mapping | None) else _yaml(Path(words).expanduser())
+    where, read = "words" if isinstance(words, Mapping) else str(words), {}
+    for name, entry in sorted((content or {}).items(), key=lambda item: isinstance(item[1], Mapping)):
+        column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
+        for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
             if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
                 raise refusal(where, "no-word", word=word)
             declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
             if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
                 raise refusal(where, "no-number-of-word", word=word, number=number)
-            read[name][normalise_word(word)] = None if declines else float(number)
+            read.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
     return read
 
 

@@ -100,7 +100,7 @@ def parse_workbook(
     name : str, optional
         Name of the study; the file's stem if not given.
     part : bool
-        Whether this is one part of a data set (:mod:`sense7.workbook.partitions`), which may lack any rating.
+        Whether this is one part of a data set (:mod:`sense7.workbook.writing`), which may lack any rating.
     options : ReadingOptions, optional
         Declared scales and words; those of ``FILE.reading.yml`` beside the workbook if not given. A sheet Scales of
         the workbook declares scales, too; what is given here comes first.

@@ -9,7 +9,7 @@ from sphinx.testing.util import SphinxTestApp
 
 CONF = """\
 project = "A book"
-extensions = ["myst_parser", "sense7.book.extensions.directives", {extensions}]
+extensions = ["myst_parser", "sense7.book.extensions.values", {extensions}]
 sense7_edition = {edition!r}
 html_theme_options = {{}}
 """
@@ -66,31 +66,47 @@ def recorded():
     return make
 
 
-@pytest.fixture
-def page(tmp_path):
+@pytest.fixture(scope="session")
+def page(tmp_path_factory):
     """Make ``notebooks/03`` from its source, a ledger and values: the page, and what Sphinx complained of."""
 
-    def make(source, extensions, ledger=(), values=(), files=(), **facts):
-        edition, book = tmp_path / "edition", tmp_path / "book"
+    def make(source, extensions, ledger=(), values=(), files=(), executed=(), truth=None, implied=None, **facts):
+        place = tmp_path_factory.mktemp("page")
+        edition, book = place / "edition", place / "book"
         for folder in (edition / "results", edition / "notebooks", book / "notebooks"):
             folder.mkdir(parents=True)
-        (edition / "notebooks/03.ipynb").write_text('{"cells": []}', "utf-8")
+        for name, text in {"03": '{"cells": []}', **dict(executed)}.items():
+            (edition / f"notebooks/{name}.ipynb").write_text(text, "utf-8")
         known = {"kind": "synthetic", "name": "synthetic", "label": "a workbook", "sha256": "0" * 64, "file": "a.xlsx"}
         made = {
             "notebooks": {"03": {"data": "x"}},
             "needs": {},
+            "released": {},
             "versions": {},
             "library": "",
             "commit": "",
             **facts.pop("made", {}),
         }
         made |= {"changed": False, "apart": False}
-        known |= {"made": made, "parameters": "", "warnings": {}, "verified": True, "fetched": "2026-01-01"}
+        known |= {
+            "groups": {},
+            "made": made,
+            "parameters": "",
+            "warnings": {},
+            "verified": True,
+            "fetched": "2026-01-01",
+        }
+        (edition / "data").mkdir()
+        for name, content in (("truth", truth), ("implied", implied)):
+            if content is not None:
+                (edition / f"data/{name}.json").write_text(json.dumps(content), "utf-8")
         for name, content in (("ledger", list(ledger)), ("edition", known | facts), ("results/03", list(values))):
             (edition / f"{name}.json").write_text(json.dumps(content), "utf-8")
         listed = ", ".join(repr(f"sense7.book.extensions.{name}") for name in extensions)
         (book / "conf.py").write_text(CONF.format(extensions=listed, edition=str(edition)), "utf-8")
-        (book / "index.md").write_text("# Front\n\n```{toctree}\nnotebooks/03\n```\n", "utf-8")
+        pages = [name.removesuffix(".md") for name in dict(files) if name.endswith(".md") and name != "index.md"]
+        toc = "\n".join(["notebooks/03", *pages])
+        (book / "index.md").write_text(f"# Front\n\n```{{toctree}}\n{toc}\n```\n", "utf-8")
         for name, content in {"notebooks/03.md": source, **dict(files)}.items():
             (book / name).parent.mkdir(exist_ok=True)
             (book / name).write_text(content, "utf-8")

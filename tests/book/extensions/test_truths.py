@@ -5,8 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
-from sphinx.testing.util import SphinxTestApp
 
 from sense7.book.extensions import truths
 from sense7.book.extensions.truths import (
@@ -22,13 +20,6 @@ from sense7.implied import ImpliedTruth
 from sense7.simulate.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[3]
-CONF = """\
-extensions = ["myst_parser", "sense7.book.extensions.truths"]
-sense7_edition = "../edition"
-
-def setup(app):
-    app.add_config_value("sense7_edition", "", "env")
-"""
 ENTRY = {"unit": "level", "meaning": "fall of quality <b>", "kind": "parameter", "tuned": False}
 PLANTED = [ENTRY | {"key": "continuity_drop", "value": 0.8}]
 TRUTH = {"planted": PLANTED, "parameters": Parameters().as_dict(), "seed": 1}
@@ -43,7 +34,7 @@ IMPLIED = {
 }
 
 
-def value(key, estimate, low=None, high=None, unit="correlation", reason=None, notebook="12-disrupted"):
+def value(key, estimate, low=None, high=None, unit="correlation", reason=None, notebook="03"):
     return {
         **{"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234, "unit": unit},
         **{"method": f"method of <{key}>", "reason": reason, "notebook": notebook, "cell": 1},
@@ -57,7 +48,7 @@ VALUES = [
     value("counted", 109, unit="participants"),
     value("missing", None, reason="never asked"),
     value("untold", 0.5, 0.4, 0.6),
-    value("elsewhere", 0.5, 0.4, 0.6, notebook="06-poor-turn"),
+    value("elsewhere", 0.5, 0.4, 0.6, notebook="04"),
 ]
 ROWS = """\
 drop | the <i>drop</i> | continuity_drop, overall_weights.Relational
@@ -71,43 +62,21 @@ never | what was not recorded | condition_slope_model-z
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    """Make a page with the directive from what an edition holds: the page, and the warnings."""
+def shown(page):
+    """Make a page with directives from what an edition holds: the page, and the warnings."""
 
-    def make(rows=ROWS, kind="synthetic", truth=TRUTH, shares=(), directives=None):
-        folder = tmp_path_factory.mktemp("book")
-        edition, source = folder / "edition", folder / "source"
-        for place in (edition / "results", edition / "data", source / "notebooks"):
-            place.mkdir(parents=True)
-        for notebook in {entry["notebook"] for entry in VALUES}:
-            own = [entry for entry in VALUES if entry["notebook"] == notebook]
-            (edition / "results" / f"{notebook}.json").write_text(json.dumps(own))
-        facts = {"kind": kind, "made": {}}
-        for name, content in (("ledger", []), ("edition", facts), ("data/truth", truth)):
-            if content is not None:
-                (edition / f"{name}.json").write_text(json.dumps(content))
-        if truth and kind == "synthetic":
-            held = {key: asdict(entry) for key, entry in IMPLIED.items()}
-            (edition / "data" / "implied.json").write_text(json.dumps({"truths": held, "beyond_shares": shares}))
-        (source / "conf.py").write_text(CONF.replace("../edition", str(edition)), "utf-8")
-        (source / "index.md").write_text("# Title\n\n```{toctree}\nnotebooks/12-disrupted\n```\n", "utf-8")
-        (source / "notebooks" / "12-disrupted.md").write_text(
-            f"# Page\n\n{directives or f'```{{truths}}{chr(10)}{rows}```'}\n", "utf-8"
-        )
-        app = SphinxTestApp("html", srcdir=source)
-        try:
-            app.build()
-            html = (Path(app.outdir) / "notebooks" / "12-disrupted.html").read_text("utf-8")
-            return BeautifulSoup(html, "html.parser"), app.warning.getvalue()
-        finally:
-            app.cleanup()
+    def make(source=f"```{{truths}}\n{ROWS}```", kind="synthetic", truth=TRUTH, shares=()):
+        held = {"truths": {key: asdict(entry) for key, entry in IMPLIED.items()}, "beyond_shares": list(shares)}
+        implied = held if truth and kind == "synthetic" else None
+        source = f"# Page\n\n{source}\n"
+        return page(source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, implied=implied)
 
     return make
 
 
 @pytest.fixture(scope="module")
-def whole(page):
-    return page()
+def whole(shown):
+    return shown()
 
 
 def cells(table):
@@ -159,45 +128,42 @@ def test_n_and_method_go_with_each_found_value(whole):
     assert tag["title"] == "n = 1,234; method of <drop>"
 
 
-def test_all_values_of_the_page_with_an_implied_truth_are_folded_below(whole):
+def test_all_values_of_the_page_are_folded_below_with_what_is_implied(whole):
     first, fold = whole[0].select("details.sense7-fold")
     assert first.summary.get_text() == "Planted, implied and estimated values (6)"
-    assert fold.summary.get_text() == "All values of this page with an implied truth (3)"
-    (table,) = fold.select("table.sense7-truths")
-    assert [row[0] for row in cells(table)] == [f"{key} method of <{key}>" for key in ("drop", "share", "edge")]
-    assert [link["href"] for link in table.select("tbody a")] == ["../notebooks/12-disrupted.html#cell-1"] * 3
-    assert "Left out: 1 value that every simulated study gives alike." in table.caption.get_text()
+    assert fold.summary.get_text() == "All values of this page (6)"
+    (table,) = fold.select("table.sense7-values")
+    assert [row[0] for row in cells(table)] == [entry["key"] for entry in VALUES[:6]]
+    assert [link["href"] for link in table.select("tbody a")] == ["../notebooks/03.html#cell-1"] * 6
+    assert cells(table)[1] == [
+        *("share", "40.0% [36.0%, 44.0%]", "1,234", "method of <share>"),
+        *("38.1% (Monte Carlo error 0.04%) independent code", "inside the interval"),
+    ]
+    assert cells(table)[5][4:] == ["", ""]
 
 
-def test_on_data_that_are_not_simulated_it_is_one_sentence(page):
-    for kind, truth, sentence in (("own", None, NOT_SIMULATED), ("synthetic", None, NO_TRUTH)):
-        html, warnings = page(kind=kind, truth=truth)
-        assert warnings == ""
-        assert sentence in html.get_text()
-        assert html.select("table") == []
+@pytest.mark.parametrize("directive", [f"```{{truths}}\n{ROWS}```", "```{distances}\n```"])
+@pytest.mark.parametrize(("kind", "sentence"), [("own", NOT_SIMULATED), ("synthetic", NO_TRUTH)])
+def test_on_data_without_a_known_truth_it_is_one_sentence(shown, directive, kind, sentence):
+    html, warnings = shown(directive, kind, None)
+    assert warnings == ""
+    assert sentence in html.get_text()
+    assert html.select("table.sense7-truths, figure") == []
 
 
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        (
-            "drop | the drop | continuity_drops\n",
-            "12-disrupted.md:4: WARNING: truths: nothing is planted under the name",
-        ),
-        ("\ndrop\n", "12-disrupted.md:5: WARNING: truths: 'drop' is no row. Write: key | what it is"),
-        ("drop | a | b | c\n", "is no row"),
-        ("| a | b\n", "is no row"),
-    ],
-)
-def test_a_row_that_names_nothing_is_a_warning_with_page_and_line_and_ends_the_build(page, row, said):
-    assert said in page(row)[1]
+def test_rows_that_name_nothing_are_warnings_with_page_and_line_and_end_the_build(shown):
+    rows = "drop | the drop | continuity_drops\n\ndrop\ndrop | a | b | c\n| a | b\n"
+    _, warnings = shown(f"```{{truths}}\n{rows}```")
+    assert "03.md:4: WARNING: truths: nothing is planted under the name 'continuity_drops'" in warnings
+    assert "03.md:6: WARNING: truths: 'drop' is no row. Write: key | what it is" in warnings
+    assert warnings.count("is no row") == 3
 
 
 # Distances
 
 
-def test_every_value_with_a_truth_and_an_error_is_drawn_and_those_beyond_are_listed(page):
-    html, warnings = page(directives="```{distances}\n```", shares=[0.0] * 50 + [0.5] * 50)
+def test_every_value_with_a_truth_and_an_error_is_drawn_and_those_beyond_are_listed(shown):
+    html, warnings = shown("```{distances}\n```", shares=[0.0] * 50 + [0.5] * 50)
     assert warnings == ""
     text = " ".join(html.get_text(" ").split())
     # drop: 3 errors of sd 0.1 and 0.0123; share and edge: by their intervals; elsewhere: another page's
@@ -207,17 +173,9 @@ def test_every_value_with_a_truth_and_an_error_is_drawn_and_those_beyond_are_lis
     assert "Left out: 1 value that every simulated study gives alike." in text
     (figure,) = html.select("figure.sense7-figure")
     assert figure.svg["aria-label"].startswith("4 distances from 0.9 to 3.0, in ascending order; 2 of them beyond 1.96")
-    (fold,) = html.select("details.sense7-fold")
+    fold, _ = html.select("details.sense7-fold")
     assert fold.summary.get_text() == "Values beyond 1.96 (2)"
-    assert [row[0] for row in cells(fold)] == ["elsewhere method of <elsewhere>", "drop method of <drop>"]
-
-
-def test_distances_of_data_without_a_truth_are_one_sentence(page):
-    for kind, truth, sentence in (("own", None, NOT_SIMULATED), ("synthetic", None, NO_TRUTH)):
-        html, warnings = page(directives="```{distances}\n```", kind=kind, truth=truth)
-        assert warnings == ""
-        assert sentence in html.get_text()
-        assert html.select("figure") == []
+    assert [row[0] for row in cells(fold)] == ["elsewhere", "drop"]
 
 
 @pytest.mark.parametrize(("values", "beyond", "expected"), [(1, 0, "0"), (400, 31, "20"), (1000, 50, "50")])
@@ -231,19 +189,19 @@ def test_the_expected_number_stands_beside_the_number_found(values, beyond, expe
 # How often rules are passed
 
 
-def test_how_often_rules_are_passed_stands_with_wilson_intervals(page, tmp_path, monkeypatch):
+def test_how_often_rules_are_passed_stands_with_wilson_intervals(shown, tmp_path, monkeypatch):
     """Wilson's interval of 6 in 200 by its formula: (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n)."""
     counted = {"null": {"passed": 6, "studies": 200}, "planted": {"passed": 0, "studies": 0}}
     entry = counted | {"null_parameters": "continuity <drop> = 0"}
     path = tmp_path / "claims_power.json"
     path.write_text(json.dumps({"studies": 200, "claims": {"finding": entry}}))
     monkeypatch.setattr(truths, "data_file", lambda name: path)
-    html, warnings = page(directives="```{claims-power}\n```")
+    html, warnings = shown("```{claims-power}\n```")
     assert warnings == ""
     z, p, n = 1.959964, 0.03, 200
     middle, half = p + z**2 / (2 * n), z * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5
     low, high = (100 * (middle + side * half) / (1 + z**2 / n) for side in (-1, 1))
-    assert cells(html.select_one("table")) == [
+    assert cells(html.select_one("table.sense7-truths")) == [
         [
             *("finding", "continuity <drop> = 0", f"3.0% [{low:.1f}%, {high:.1f}%], n = 200"),
             "could be applied in no study",
@@ -251,12 +209,12 @@ def test_how_often_rules_are_passed_stands_with_wilson_intervals(page, tmp_path,
     ]
 
 
-def test_without_the_stored_table_a_sentence_says_so(page, monkeypatch):
+def test_without_the_stored_table_a_sentence_says_so(shown, monkeypatch):
     def missing(name):
         raise UserError("not here")
 
     monkeypatch.setattr(truths, "data_file", missing)
-    html, warnings = page(directives="```{claims-power}\n```")
+    html, warnings = shown("```{claims-power}\n```")
     assert warnings == ""
     assert NO_POWER in html.get_text()
 

@@ -34,7 +34,7 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import MARKS, positions
-from sense7.book.extensions.directives import OUTCOME, check_badge, looked_up, rule_badge, rule_in_words
+from sense7.book.extensions.values import OUTCOME, check_badge, looked_up, paragraph, rule_badge, rule_in_words
 from sense7.claims import ONLY_OFFICIAL, OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
@@ -55,11 +55,9 @@ class FindingDirective(SphinxDirective):
     option_spec: ClassVar = {"claim": options.unchanged_required, "verdict": options.unchanged_required}
 
     def run(self):
-        edition = looked_up(self.env, "ledger.json")
-        looked_up(self.env, "edition.json")
-        ledger = {row["id"]: row for row in edition.ledger}
+        edition = looked_up(self.env, "ledger.json", "edition.json")
         claims = self.arguments[0].split() if self.arguments else []
-        if unknown := [name for name in claims if name not in ledger]:
+        if unknown := [name for name in claims if name not in edition.claims]:
             raise self.error(f"finding: the ledger has no claim {', '.join(unknown)}.")
         if not claims and "claim" not in self.options:
             raise self.error("finding: name a claim of the ledger, or say with :claim: what the page asks.")
@@ -71,22 +69,23 @@ class FindingDirective(SphinxDirective):
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
             box += _part("Question", self._words(self.options["claim"]))
-        judged = sorted((ledger[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
+        judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
         rows = [_claim(row) for row in judged]
         box += rows[:SHOWN_AT_ONCE]
         if folded := rows[SHOWN_AT_ONCE:]:
             summary = f"<details><summary>{count_of(len(folded), 'further claim')}</summary>"
             box += [nodes.raw("", summary, format="html"), *folded, nodes.raw("", "</details>", format="html")]
         if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
-            box += nodes.paragraph(text=f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
+            box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
         if "verdict" in self.options:
             box += _part("Verdict", self._words(self.options["verdict"]))
         elif not claims:
-            box += _part("Claim", nodes.paragraph(text="No published figure to compare with."))
+            box += _part("Claim", paragraph("No published figure to compare with."))
+        kind, said = "Synthetic data", "no number here is a finding about SENSE-7."
         if released:
-            box += _note("Real ratings of other studies", "not SENSE-7, and the same in every edition.")
-        elif edition.facts["kind"] == "synthetic":
-            box += _note("Synthetic data", "no number here is a finding about SENSE-7.")
+            kind, said = "Real ratings of other studies", "not SENSE-7, and the same in every edition."
+        if released or edition.facts["kind"] == "synthetic":
+            box += paragraph(nodes.strong(text=f"{kind}:"), f" {said}", classes=["sense7-kind"])
         return [answer, box]
 
     def _words(self, text: str) -> nodes.paragraph:
@@ -94,9 +93,12 @@ class FindingDirective(SphinxDirective):
         return nodes.paragraph("", "", *inline, *messages)
 
 
+def _label(name: str) -> nodes.paragraph:
+    return paragraph(nodes.strong(text=name), classes=["sense7-finding-label"])
+
+
 def _part(name: str, content: nodes.paragraph) -> nodes.container:
-    label = nodes.paragraph("", "", nodes.strong(text=name), classes=["sense7-finding-label"])
-    return nodes.container("", label, nodes.container("", content), classes=["sense7-finding-part"])
+    return nodes.container("", _label(name), nodes.container("", content), classes=["sense7-finding-part"])
 
 
 def _claim(row: Mapping) -> nodes.container:
@@ -105,37 +107,26 @@ def _claim(row: Mapping) -> nodes.container:
     text = claim["title"] if claim["value"] is None else f"{claim['title']}: {claim['shown']}"
     grade = f"grade {claim['grade']}" if claim["value"] is not None else f"in words, grade {claim['grade']}"
     of = "" if claim["of"] == "SENSE-7" else f"; {claim['of']}"
-    published = nodes.paragraph(text=f"{text} ({grade}{of})", support_smartquotes=False)
     address = f"../book/ledger.html#claim-{row['id'].replace('_', '-')}"
     mark = nodes.reference("", "", rule_badge(row), refuri=address, internal=True)
     rule = row["rule"] | ({"why": None} if row["rule"]["why"] == ONLY_OFFICIAL else {})  # said once, below the claims
-    parts = [_mark("Claim", None, published), _mark("Claim's rule", mark, _text(rule_in_words(rule)))]
+    parts = [
+        nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})")),
+        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule))),
+    ]
     if check:
-        said = _text(check["says"])
-        if row["tuned"]:
-            said += [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])]
-        parts.append(_mark("Check of the method", check_badge(row), said))
+        tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
+        said = paragraph(check_badge(row), " ", check["says"], *tuned)
+        parts.append(nodes.container("", _label("Check of the method"), said))
     return nodes.container("", *parts, classes=["sense7-marks"])
-
-
-def _text(words: str) -> nodes.paragraph:
-    return nodes.paragraph("", "", nodes.Text(words), support_smartquotes=False)
-
-
-def _mark(name: str, mark: nodes.Node | None, said: nodes.paragraph) -> nodes.container:
-    label = nodes.paragraph("", "", nodes.strong(text=name), classes=["sense7-finding-label"])
-    if mark:
-        said.insert(0, [mark, nodes.Text(" ")])
-    return nodes.container("", label, said)
 
 
 class AnswerRole(SphinxRole):
     """The first word of an answer: whether these data pass the rule of a claim."""
 
     def run(self):
-        edition = looked_up(self.env, "ledger.json")
-        looked_up(self.env, "edition.json")
-        row = next((row for row in edition.ledger if row["id"] == self.text), None)
+        edition = looked_up(self.env, "ledger.json", "edition.json")
+        row = edition.claims.get(self.text)
         if row is None:
             message = self.inliner.reporter.error(f"answer: the ledger has no claim {self.text}.", line=self.lineno)
             return [], [message]
@@ -143,10 +134,6 @@ class AnswerRole(SphinxRole):
         yes = "Yes, in these simulated data" if simulated else "Yes, in these data"
         said = {True: yes, False: "Not shown", None: "Can't be decided"}[row["rule"]["passed"]]
         return [nodes.strong(text=said, support_smartquotes=False)], []
-
-
-def _note(kind: str, text: str) -> nodes.paragraph:
-    return nodes.paragraph("", "", nodes.strong(text=f"{kind}:"), nodes.Text(f" {text}"), classes=["sense7-kind"])
 
 
 def _bar(row: Mapping, *, labeled: bool = False) -> str:
@@ -235,10 +222,10 @@ class ClaimCardDirective(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self):
-        ledger = {row["id"]: row for row in looked_up(self.env, "ledger.json").ledger}
-        if unknown := [name for name in self.arguments[0].split() if name not in ledger]:
+        ledger, names = looked_up(self.env, "ledger.json").claims, self.arguments[0].split()
+        if unknown := [name for name in names if name not in ledger]:
             raise self.error(f"claim-card: the ledger has no claim {', '.join(unknown)}.")
-        return [node for name in self.arguments[0].split() for node in _card(ledger[name])]
+        return [node for name in names for node in _card(ledger[name])]
 
 
 def _card(row: Mapping) -> list[nodes.Node]:
@@ -251,17 +238,16 @@ def _card(row: Mapping) -> list[nodes.Node]:
     )
     value = nodes.strong(text=format_value(computed) if computed else "-")
     n = f" (n = {computed['n']:,})." if computed and computed["n"] else "."
-    lines = [[nodes.Text(published)], [nodes.Text(shown), value, nodes.Text(n)]]
+    lines = [[published], [shown, value, n]]
     if other:
-        outcome = OUTCOMES[other["passed"]]
         study = f"Real ratings of other people ({other['study']}, n = {other['value']['n']:,}): "
-        lines.append([nodes.Text(f"{study}{format_value(other['value'])}; the same rule is {outcome}.")])
+        lines.append([f"{study}{format_value(other['value'])}; the same rule is {OUTCOMES[other['passed']]}."])
     elif not claim["elsewhere"]:
-        lines.append([nodes.Text("No released ratings of other people bear on it.")])
-    lines.append([nodes.Text("Claim's rule: "), rule_badge(row)])
+        lines.append(["No released ratings of other people bear on it."])
+    lines.append(["Claim's rule: ", rule_badge(row)])
     if row["check"]:
-        lines.append([nodes.Text("Check of the method: "), check_badge(row)])
-    paragraphs = [nodes.paragraph("", "", *line, support_smartquotes=False) for line in lines]
+        lines.append(["Check of the method: ", check_badge(row)])
+    paragraphs = [paragraph(*line) for line in lines]
     return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
 
 

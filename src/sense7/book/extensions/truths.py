@@ -1,27 +1,30 @@
-"""What was planted in simulated data, what that implies for each recorded value, and what was found.
+"""What was planted in simulated data, what that implies for each recorded value, and what was found; R's values.
 
-A Sphinx extension; each directive reads the folder of the edition:
+A Sphinx extension:
 
 - ``truths``: a table of a page's values, one row for each line ``key | what it is | parameters`` of its content (the
   parameters are names of entries of the truth file or of parameters of the simulation, with commas between them, or
-  nothing), and below it a fold with all values of the page that have an implied truth.
+  nothing);
 - ``distances``: how far every recorded value with an implied truth lies from it: a figure, how many lie beyond 1.96
   standard errors and how many would be expected to, and a list of these;
 - ``claims-power``: how often each claim's rule is passed by simulated studies without the effect and with it, from
-  ``data/claims_power.json``.
+  ``data/claims_power.json``;
+- ``reference-values counts``: how many values R gives, and ``reference-values families``: what is compared with which
+  call, and the largest error, from ``data/reference.json``, which ``make reference`` measures.
 
 On data without a known truth the first two are one sentence.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.directives import Edition, looked_up, marks, page_table
+from sense7.book.extensions.values import Edition, looked_up, marks, page_table, paragraph
 from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
@@ -30,17 +33,7 @@ from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
 from sense7.terminal import count_of
 
-__all__ = [
-    "NOT_SIMULATED",
-    "NO_POWER",
-    "NO_TRUTH",
-    "beyond_in_words",
-    "compared",
-    "folded",
-    "planted_in_words",
-    "setup",
-    "values_table",
-]
+__all__ = ["beyond_in_words", "compared", "folded", "planted_in_words", "power_of_ten", "setup", "values_table"]
 
 NOT_SIMULATED = "These data are not simulated: no truth is known."
 NO_POWER = "How often simulated studies pass the rules of claims is not part of this checkout."
@@ -58,6 +51,11 @@ _STEMS = tuple(
 
 
 _MOST_LISTED = 7
+_WIDE = ["sense7-truths", "colwidths-given"]
+REFERENCE = "reference.json"
+"""The stored table of R's values, in ``data/``."""
+
+NO_REFERENCE = "The table of reference values is not part of this checkout. `make reference` measures it."
 
 
 def planted_in_words(name: str, truth: Mapping[str, Any]) -> str:
@@ -78,34 +76,25 @@ def planted_in_words(name: str, truth: Mapping[str, Any]) -> str:
             return f"{entry['meaning']}: {_plain(entry['value'])}{unit}"
     field, _, part = name.partition(".")
     if field in truth["parameters"]:
-        words = field.replace("_", " ")
-        value = _by_name(field, truth["parameters"])
+        words, value = field.replace("_", " "), truth["parameters"][field]
+        if isinstance(value, list):  # by the names of its entries
+            one_per = Parameters.__dataclass_fields__[field].metadata.get("one_per")
+            parameters = Parameters.from_mapping(truth["parameters"])
+            names = parameters.keys_of(one_per) if one_per else range(1, len(value) + 1)
+            value = dict(zip(map(str, names), value, strict=True))
+        if not part and not isinstance(value, dict):
+            return f"{words}: {_plain(value)}"
         if not part:
-            return f"{words}: {_listed(value) if isinstance(value, dict) else _plain(value)}"
+            numbers = [one for one in value.values() if not isinstance(one, str)]
+            listed = ", ".join(f"{name} {_plain(one)}" for name, one in value.items())
+            many = len(value) > _MOST_LISTED and len(numbers) == len(value)
+            span = f"{len(value)} values from {_plain(min(numbers))} to {_plain(max(numbers))}" if many else listed
+            return f"{words}: {span}"
         if isinstance(value, dict):
-            if part in value:
-                return f"{words}, {part}: {_plain(value[part])}"
-            return f"{words}, {part}: not planted in this workbook"
+            return f"{words}, {part}: {_plain(value[part]) if part in value else 'not planted in this workbook'}"
     if name.startswith(_STEMS):
         return f"{name.replace('_', ' ')}: not planted in this workbook"
     raise KeyError(name)
-
-
-def _by_name(field: str, parameters: Mapping[str, Any]) -> Any:
-    """A parameter's value; by the names of its entries where it has several."""
-    value = parameters[field]
-    if not isinstance(value, list):
-        return value
-    one_per = Parameters.__dataclass_fields__[field].metadata.get("one_per")
-    names = Parameters.from_mapping(parameters).keys_of(one_per) if one_per else range(1, len(value) + 1)
-    return dict(zip(map(str, names), value, strict=True))
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    """Several values by name; many numbers by their range."""
-    if len(values) > _MOST_LISTED and all(isinstance(value, int | float) for value in values.values()):
-        return f"{len(values)} values from {_plain(min(values.values()))} to {_plain(max(values.values()))}"
-    return ", ".join(f"{name} {_plain(value)}" for name, value in values.items())
 
 
 def _plain(value: float | str) -> str:
@@ -140,27 +129,41 @@ def compared(found: Mapping[str, Any], truth: ImpliedTruth) -> tuple[bool, str]:
     return parts, "; ".join(words) or "no interval, and its spread over simulated studies is not known"
 
 
+def _no_truth(edition: Edition) -> list[nodes.Node]:
+    """The sentence that stands for what cannot be said without a known truth; nothing where there is one."""
+    if edition.facts["kind"] == "synthetic" and edition.truth:
+        return []
+    return [paragraph(NO_TRUTH if edition.facts["kind"] == "synthetic" else NOT_SIMULATED)]
+
+
 class TruthsDirective(SphinxDirective):
-    """Planted, implied and found: the rows that a page names, and all others below them."""
+    """Planted, implied and found, of the values that a page names."""
 
     has_content = True
 
     def run(self):
         edition = looked_up(self.env, "edition.json")
         rows = [*self._rows()]
-        if edition.facts["kind"] != "synthetic" or not edition.truth:
-            simulated = edition.facts["kind"] == "synthetic"
-            return [nodes.paragraph(text=NO_TRUTH if simulated else NOT_SIMULATED)]
-        for notebook in {edition.values[key]["notebook"] for _, key, _, _ in rows if key in edition.values}:
-            looked_up(self.env, f"results/{notebook}.json")
-        body = [self._row(edition, *row) for row in rows]
+        if said := _no_truth(edition):
+            return said
+        body = []
+        for line, key, words, names in rows:
+            if key in edition.values:
+                looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
+            planted = []
+            for name in names:
+                try:
+                    planted.append(planted_in_words(name, edition.truth))
+                except KeyError:
+                    self._warn(line, f"nothing is planted under the name {name!r}")
+            body.append([[paragraph(words)], [*map(paragraph, planted or ["-"])], *_implied_and_found(edition, key)])
         head = ("What", "Planted", "Implied", "Found", "Found and implied")
         title = (
             "What was planted, what that implies for the value, and what was found on these simulated data. Implied: "
             f"by {INDEPENDENT}, or the mean of the companion's own statistics over simulated studies."
         )
-        table = page_table(title, head, (24, 20, 18, 18, 20), body, classes=["sense7-truths", "colwidths-given"])
-        return [*folded(f"Planted, implied and estimated values ({len(rows):,})", table), *self._all(edition)]
+        table = page_table(title, head, (24, 20, 18, 18, 20), body, _WIDE)
+        return folded(f"Planted, implied and estimated values ({len(rows):,})", table)
 
     def _rows(self) -> Iterator[tuple[int, str, str, list[str]]]:
         """Line, key, words and names of parameters of each row."""
@@ -177,51 +180,24 @@ class TruthsDirective(SphinxDirective):
     def _warn(self, line: int, problem: str) -> None:
         _LOGGER.warning("truths: %s", problem, location=(self.env.docname, line))
 
-    def _row(self, edition: Edition, line: int, key: str, words: str, names: Sequence[str]) -> list[list[nodes.Node]]:
-        planted = []
-        for name in names:
-            try:
-                planted.append(planted_in_words(name, edition.truth))
-            except KeyError:
-                self._warn(line, f"nothing is planted under the name {name!r}")
-        value, truth = edition.values.get(key), edition.implied.get(key)
-        cells = [words], planted or ["-"], _implied(value, truth)
-        return [[nodes.paragraph(text=text) for text in cell] for cell in cells] + [
-            _found(edition, key),
-            _beside(value, truth),
-        ]
 
-    def _all(self, edition: Edition) -> list[nodes.Node]:
-        """Every value of the page that has an implied truth, folded."""
-        page = self.env.docname.removeprefix("notebooks/")
-        own = [key for key, value in edition.values.items() if value["notebook"] == page and key in edition.implied]
-        shown = [
-            key for key in own if edition.values[key]["estimate"] is not None and not edition.implied[key].is_fixed
-        ]
-        if not shown:
-            return []
-        looked_up(self.env, f"results/{page}.json")
-        summary = f"All values of this page with an implied truth ({len(shown):,})"
-        title = "Each value by its name and how it was computed, what the parameters imply for it, and what was found."
-        if fixed := sum(edition.implied[key].is_fixed for key in own):
-            title += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
-        table = values_table(edition, shown, title)
-        return folded(summary, table)
-
-
-def values_table(edition: Edition, keys: Iterable[str], title: str) -> nodes.container:
-    """Recorded values that have an implied truth, one row each, with their names, methods and both numbers."""
-    body = [
-        [
-            [_name(edition.values[key]), nodes.paragraph(text=edition.values[key]["method"])],
-            [nodes.paragraph(text=text) for text in _implied(edition.values[key], edition.implied[key])],
-            _found(edition, key),
-            _beside(edition.values[key], edition.implied[key]),
-        ]
-        for key in keys
-    ]
-    head = ("Value", "Implied", "Found", "Found and implied")
-    return page_table(title, head, (40, 20, 20, 20), body, classes=["sense7-truths", "colwidths-given"])
+def values_table(edition: Edition, keys: Sequence[str], title: str) -> nodes.container:
+    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
+    with_truth = any(key in edition.implied for key in keys)
+    body = []
+    for key in keys:
+        value = edition.values[key]
+        cell = f"#cell-{value['cell']}" if value["cell"] else ""
+        address = f"../notebooks/{value['notebook']}.html{cell}"
+        link = nodes.reference("", "", nodes.literal(text=key), refuri=address, internal=True)
+        n = "" if value["n"] is None else f"{value['n']:,}"
+        row = [[paragraph(text)] for text in (format_value(value) + marks(edition, key), n, value["method"] or "")]
+        implied, _, beside = _implied_and_found(edition, key) if key in edition.implied else ([], [], [])
+        body.append([[paragraph(link)], *row, *([implied, beside] if with_truth else [])])
+    head, widths = ("Name", "Value", "n", "How it was computed"), (28, 24, 10, 38)
+    if with_truth:
+        head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
+    return page_table(title, head, widths, body, ["sense7-values", "colwidths-given"])
 
 
 class DistancesDirective(SphinxDirective):
@@ -229,20 +205,19 @@ class DistancesDirective(SphinxDirective):
 
     def run(self):
         edition = looked_up(self.env, "edition.json")
-        for notebook in {value["notebook"] for value in edition.values.values()}:
-            looked_up(self.env, f"results/{notebook}.json")
-        if edition.facts["kind"] != "synthetic" or not edition.truth:
-            return [nodes.paragraph(text=NO_TRUTH if edition.facts["kind"] == "synthetic" else NOT_SIMULATED)]
+        looked_up(self.env, *{f"results/{value['notebook']}.json" for value in edition.values.values()})
+        if said := _no_truth(edition):
+            return said
         known = distances(edition.values, edition.implied)
         if not known:
-            return [nodes.paragraph(text="No recorded value has an implied truth and an error.")]
+            return [paragraph("No recorded value has an implied truth and an error.")]
         beyond = sorted((key for key in known if abs(known[key]) > BEYOND), key=lambda key: -abs(known[key]))
         said = beyond_in_words(len(known), len(beyond), edition.beyond_shares)
         fixed = sum(truth.is_fixed for key, truth in edition.implied.items() if key in edition.values)
         if fixed:
             said += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
         shown = nodes.raw("", self._figure(edition, known).html(), format="html")
-        made = [nodes.paragraph(text=said), nodes.container("", shown, classes=["sense7-picture"])]
+        made = [paragraph(said), nodes.container("", shown, classes=["sense7-picture"])]
         if not beyond:
             return made
         title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
@@ -307,15 +282,14 @@ class PowerDirective(SphinxDirective):
         try:
             file = data_file(POWER_FILE)
         except UserError:
-            return [nodes.paragraph(text=NO_POWER)]
+            return [paragraph(NO_POWER)]
         self.env.note_dependency(str(file))
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        titles = {row["id"]: row["published"]["title"] for row in looked_up(self.env, "ledger.json").ledger}
+        stored, claims = json.loads(file.read_text(encoding="utf-8")), looked_up(self.env, "ledger.json").claims
         body = [
             [
-                [nodes.paragraph(text=titles.get(name, name))],
-                [nodes.paragraph(text=entry["null_parameters"])],
-                *([nodes.paragraph(text=_share(entry[world]))] for world in ("null", "planted")),
+                [paragraph(claims[name]["published"]["title"] if name in claims else name)],
+                [paragraph(entry["null_parameters"])],
+                *([paragraph(_share(entry[world]))] for world in ("null", "planted")),
             ]
             for name, entry in stored["claims"].items()
         ]
@@ -324,7 +298,7 @@ class PowerDirective(SphinxDirective):
             "the number of studies in which the rule could be applied."
         )
         head = ("Claim", "Without the effect means", "Passed without the effect", "Passed with the effect (power)")
-        return [page_table(title, head, (34, 26, 20, 20), body, classes=["sense7-truths", "colwidths-given"])]
+        return [page_table(title, head, (34, 26, 20, 20), body, _WIDE)]
 
 
 def _share(counted: Mapping[str, int]) -> str:
@@ -336,55 +310,96 @@ def _share(counted: Mapping[str, int]) -> str:
     return f"{format_value(row)}, n = {row['n']:,}"
 
 
-def folded(summary: str, table: nodes.Node) -> list[nodes.Node]:
-    """A table that opens with a click on its summary."""
-    opening = nodes.raw("", f'<details class="sense7-fold"><summary>{summary}</summary>', format="html")
+class ReferenceValues(SphinxDirective):
+    """One part of the stored table of R's values."""
+
+    required_arguments = 1
+
+    def run(self):
+        part = directives.choice(self.arguments[0], ("counts", "families"))
+        try:
+            file = data_file(REFERENCE)
+        except UserError:
+            return [paragraph(NO_REFERENCE)]
+        self.env.note_dependency(str(file))
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if part == "counts":
+            left = stored["values"] - stored["asserted"]
+            return [
+                paragraph(
+                    f"R gives {stored['values']:,} values. The tests assert {stored['asserted']:,} of them; "
+                    f"{left:,} belong to statistics that the library does not compute."
+                )
+            ]
+
+        def size(error: Mapping, kind: str) -> str:
+            if not error["tolerance"] and kind == "tolerance":
+                return "equal"
+            return power_of_ten(error[kind]) + " of it" * (error["kind"] == "relative" and error[kind] > 0)
+
+        rows = [
+            [
+                [
+                    paragraph(nodes.strong(text=row["statistic"])),
+                    *(paragraph(nodes.literal(text=name)) for name in row["functions"]),
+                    paragraph("R: ", nodes.literal(text=row["r"]), f" ({', '.join(row['packages'])})"),
+                ],
+                [paragraph(f"{row['values']:,}")],
+                *([paragraph(size(error, kind)) for error in row["errors"]] for kind in ("tolerance", "largest_error")),
+            ]
+            for row in stored["families"]
+        ]
+        head = ("Statistic, function, and call of R", "Values", "Tolerance", "Largest error")
+        classes = ["sense7-reference", "colwidths-given"]
+        return [page_table("Every statistic that is compared with R", head, (52, 12, 17, 19), rows, classes)]
+
+
+def power_of_ten(number: float) -> str:
+    """Write a tolerance or an error in few characters.
+
+    Examples
+    --------
+    >>> power_of_ten(1e-07), power_of_ten(1e-12), power_of_ten(0.0)
+    ('10⁻⁷', '10⁻¹²', '0')
+    """
+    if number == 0:
+        return "0"
+    digits, exponent = f"{number:.1e}".split("e")
+    power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    digits = digits.removesuffix(".0")
+    return power if digits == "1" else f"{digits} \u00d7 {power}"
+
+
+def folded(summary: str, table: nodes.Node, *, on_paper: bool = True) -> list[nodes.Node]:
+    """A table that opens with a click on its summary, and on paper unless it is left out there."""
+    classes = "sense7-fold" if on_paper else "sense7-fold sense7-not-on-paper"
+    opening = nodes.raw("", f'<details class="{classes}"><summary>{summary}</summary>', format="html")
     return [opening, table, nodes.raw("", "</details>", format="html")]
 
 
-def _name(value: Mapping) -> nodes.paragraph:
-    """The name of a value in words, as a link to the cell that computed it."""
-    cell = f"#cell-{value['cell']}" if value["cell"] else ""
-    address = f"../notebooks/{value['notebook']}.html{cell}"
-    words = value["key"].replace("_", " ")
-    return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
-
-
-def _implied(value: Mapping | None, truth: ImpliedTruth | None) -> list[str]:
-    """The implied value with its error and its source; why there is none."""
+def _implied_and_found(edition: Edition, key: str) -> list[list[nodes.Node]]:
+    """Cells of a value: what is implied, with its error and source, what was found, and how far the two lie apart."""
+    value, truth = edition.values.get(key), edition.implied.get(key)
+    unit = "" if value is None else value["unit"]
     if truth is None:
         why = "not recorded on these data" if value is None else "neither source has this value"
-        return [f"no implied value: {why}"]
-    if isinstance(truth.value, str):
-        return [truth.value, truth.source]
-    unit = "" if value is None else value["unit"]
-    error = f" (Monte Carlo error {_small(truth.error, unit)})" if truth.error else ""
-    return [f"{format_number(truth.value, unit)}{error}", truth.source]
-
-
-def _small(error: float, unit: str) -> str:
-    """An error with two digits that are not zero, in the words of its unit."""
-    return f"{100 * error:.2g}%" if unit.startswith("share") else f"{error:.2g}"
-
-
-def _found(edition: Edition, key: str) -> list[nodes.Node]:
-    """The recorded value with its interval, and a link to where it was computed."""
-    value = edition.values.get(key)
+        implied = [f"no implied value: {why}"]
+    elif isinstance(truth.value, str):
+        implied = [truth.value, truth.source]
+    else:  # an error with two digits that are not zero, in the words of its unit
+        size = f"{100 * truth.error:.2g}%" if unit.startswith("share") else f"{truth.error:.2g}"
+        error = f" (Monte Carlo error {size})" if truth.error else ""
+        implied = [f"{format_number(truth.value, unit)}{error}", truth.source]
+    cells = [[*map(paragraph, implied)]]
     if value is None:
-        return [nodes.paragraph(text="not recorded on these data")]
+        return [*cells, [paragraph("not recorded on these data")], [paragraph("-")]]
     text = format_value(value) + marks(edition, key)
     if value["estimate"] is None:
-        return [nodes.paragraph(text=text)]
+        return [*cells, [paragraph(text)], [paragraph("-")]]
     explained = f"n = {value['n']:,}; {value['method']}"
-    node = nodes.abbreviation("", text, explanation=explained, support_smartquotes=False)
-    return [nodes.paragraph("", "", node)]
-
-
-def _beside(value: Mapping | None, truth: ImpliedTruth | None) -> list[nodes.Node]:
-    if value is None or truth is None or value["estimate"] is None:
-        return [nodes.paragraph(text="-")]
-    parts, words = compared(value, truth)
-    return [nodes.paragraph("", "", nodes.strong(text=words) if parts else nodes.Text(words))]
+    found = paragraph(nodes.abbreviation("", text, explanation=explained, support_smartquotes=False))
+    parts, words = compared(value, truth) if truth else (False, "-")
+    return [*cells, [found], [paragraph(nodes.strong(text=words) if parts else words)]]
 
 
 def setup(app):
@@ -392,4 +407,5 @@ def setup(app):
     app.add_directive("truths", TruthsDirective)
     app.add_directive("distances", DistancesDirective)
     app.add_directive("claims-power", PowerDirective)
+    app.add_directive("reference-values", ReferenceValues)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

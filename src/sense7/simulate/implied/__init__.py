@@ -10,15 +10,11 @@ import functools
 import numpy as np
 
 from sense7.simulate.implied.arrays import Tables, over_draws
-from sense7.simulate.implied.context import details_of_context, values_of_context
 from sense7.simulate.implied.conversations import details_of_conversations, values_of_conversations
-from sense7.simulate.implied.course import details_of_course, values_of_course
 from sense7.simulate.implied.poor_turns import details_of_poor_turns, values_of_poor_turns
 from sense7.simulate.implied.ratings import details_of_ratings, values_of_ratings
 from sense7.simulate.model import Numbers, draw
 from sense7.simulate.parameters import Parameters
-
-__all__ = ["BATCHES", "BATCH_SCALE", "TWINS", "implied_values", "statistics_of"]
 
 BATCHES = 40
 """Independent draws behind an implied value; their spread gives its Monte Carlo error."""
@@ -29,8 +25,8 @@ BATCH_SCALE = 20
 BRUTE_FORCE_SEED = 160925
 """Seed of the brute force: implied values depend on the parameters, not on the study's seed."""
 
-_THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations, values_of_context, values_of_course)
-_DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations, details_of_context, details_of_course)
+_THEMES = (values_of_ratings, values_of_poor_turns, values_of_conversations)
+_DETAILS = (details_of_ratings, details_of_poor_turns, details_of_conversations)
 
 TWINS = {
     "relational_applicability": "applicability_Relational",

@@ -7,8 +7,6 @@ import numpy as np
 
 from sense7.simulate.model import NOT_PUT, Numbers
 
-__all__ = ["Tables", "ground_truth", "turn_means"]
-
 OVERALL = 7
 POOR = 2
 """A rating is poor up to this level."""

@@ -1,4 +1,4 @@
-"""Implied values of conversations: conditions, whose the variance is, what makes the ground truth, characteristics."""
+"""Implied values of conversations: conditions, variances, ground truth, characteristics, context, course, outcomes."""
 
 import functools
 import itertools
@@ -8,27 +8,20 @@ import pandas as pd
 
 from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
-from sense7.simulate.parameters import Parameters
+from sense7.simulate.parameters import EXPERIENCE_ITEMS, Parameters
 from sense7.workbook.sheets import find_prompted
-
-__all__ = ["compared_pairs", "details_of_conversations", "prompted", "values_of_conversations"]
 
 
 def values_of_conversations(tables: Tables) -> dict[str, float]:
-    """Key -> value of what the ground truth of conversations says."""
-    return _conditions(tables) | _whose(tables) | _characteristics(tables)
+    """Key -> value of what the ground truth of conversations says, and of what the ratings after them go with."""
+    themes = (_conditions, _whose, _characteristics, _gaps, _outcomes)
+    return {key: value for theme in themes for key, value in theme(tables).items()}
 
 
 def details_of_conversations(tables: Tables) -> dict[str, float]:
     """The same of what costs more to compute."""
-    parts = _parts_of_conversations(tables)
-    return {
-        **_odds_ratios(tables),
-        **_apart_alike(tables),
-        **_on_one_base(tables, parts),
-        **_with_context(tables, parts),
-        **_conventions(tables),
-    }
+    themes = (_odds_ratios, _apart_alike, _on_one_base, _with_context, _conventions, _topic_means, _slopes, _fading)
+    return {key: value for theme in themes for key, value in theme(tables).items()}
 
 
 @functools.lru_cache(maxsize=8)
@@ -200,8 +193,9 @@ def _noise(tables: Tables) -> float:
     return (squares - with_rating[1:] @ np.linalg.solve(indicators[1:, 1:], with_rating[1:])) / freedom
 
 
-def _on_one_base(tables: Tables, parts: list[float]) -> dict[str, float]:
+def _on_one_base(tables: Tables) -> dict[str, float]:
     """Shares of the variance of conversations' means, conditions included."""
+    parts = _parts_of_conversations(tables)
     study, rated = tables.study, ~np.isnan(tables.turn_mean)
     of, means = study.conversation[rated], tables.turn_mean[rated]
     inverse = 1 / (tables.seven[rated] > 0).sum(axis=1)
@@ -223,8 +217,9 @@ def _on_one_base(tables: Tables, parts: list[float]) -> dict[str, float]:
     return {f"conversation_mean_share_{name}": part / sum(shares.values()) for name, part in shares.items()}
 
 
-def _with_context(tables: Tables, parts: list[float]) -> dict[str, float]:
+def _with_context(tables: Tables) -> dict[str, float]:
     """Shares of participants, conditions and context in the variance of the ground truth, on one base."""
+    parts = _parts_of_conversations(tables)
     study, known = tables.study, ~np.isnan(tables.truth)
     person = arrays.compact(study.participant[known])
     rest = arrays.centered(tables.truth[known], person)
@@ -334,4 +329,97 @@ def _characteristics(tables: Tables) -> dict[str, float]:
     freedom = len(people) - 1 - scores.shape[1]
     whole = ((means - means.mean()) ** 2).sum()
     values["characteristics_explained"] = 1 - left / freedom * (len(people) - 1) / whole if freedom > 0 else np.nan
+    return values
+
+
+# Context ------------------------------------------------------------------------------------------
+
+
+def _topics(tables: Tables) -> list[int]:
+    """Numbers of the topics in alphabetical order."""
+    names = tables.study.parameters.topics
+    return [names.index(name) for name in sorted(names)]
+
+
+def _topic_means(tables: Tables) -> dict[str, float]:
+    study, known = tables.study, ~np.isnan(tables.truth)
+    own = arrays.centered(tables.truth[known], arrays.compact(study.participant[known]))
+    topic = study.topic[known]
+    return {
+        f"topic_mean_own_{number}": arrays.mean(own[topic == code]) for number, code in enumerate(_topics(tables), 1)
+    }
+
+
+def _slopes(tables: Tables) -> dict[str, float]:
+    study, known = tables.study, ~np.isnan(tables.truth)
+    truth, person = tables.truth[known], arrays.compact(study.participant[known])
+    steps = np.column_stack([study.importance[known], study.desired[known]]).astype(float)
+    topics = (study.topic[known][:, None] == np.array(_topics(tables)[1:], dtype=int)).astype(float)
+    own, rest = arrays.centered(steps, person), arrays.centered(truth, person)
+    within, _ = arrays.regression(own, rest)
+    values = {"importance_slope_within": within[0], "desired_slope_within": within[1]}
+    everything = np.column_stack([own, arrays.centered(topics, person) if topics.shape[1] else topics])
+    values["context_share"] = _adjusted_share(everything, rest, int(person.max(initial=-1)) + 1)
+    name = prompted(study.parameters)
+    if name is None or len(study.parameters.conditions) < 2:
+        return values
+    # Slopes on desired empathy with the prompt and without it, conditions and importance held equal.
+    kinds = np.column_stack([rows[known] for _, rows in tables.conditions]).astype(float)
+    prompt = dict(tables.conditions)[name][known]
+    columns = np.column_stack([np.column_stack([prompt, ~prompt]) * steps[:, [1]], kinds[:, 1:], steps[:, :1]])
+    first, second = arrays.regression(arrays.centered(columns, person), rest)[0][:2]
+    return values | {"desired_slope_difference": first - second}
+
+
+def _adjusted_share(columns: np.ndarray, rest: np.ndarray, people: int) -> float:
+    """Share explained within participants, each column and participant paid for by a degree of freedom."""
+    freedom = len(rest) - people
+    if not columns.shape[1] or freedom <= columns.shape[1]:
+        return np.nan
+    _, left = arrays.regression(columns, rest)
+    return 1 - left / (freedom - columns.shape[1]) * freedom / (rest**2).sum()
+
+
+def _gaps(tables: Tables) -> dict[str, float]:
+    """Experienced minus desired empathy, both scales from 0 to 1."""
+    study = tables.study
+    gap = (tables.post - 1) / 4 - (study.desired - 1) / 2
+    topics = enumerate(_topics(tables), 1)
+    by_topic = {f"expected_experienced_gap_topic_{at}": arrays.mean(gap[study.topic == code]) for at, code in topics}
+    return {"expected_experienced_gap": gap.mean(), **by_topic}
+
+
+# The course, and the ratings after the conversation -------------------------------------------------
+
+
+def _fading(tables: Tables) -> dict[str, float]:
+    """Slope per turn within conversations of the prompted condition minus that of the others."""
+    study, rated = tables.study, ~np.isnan(tables.turn_mean)
+    best = prompted(study.parameters)
+    if best is None or len(study.parameters.conditions) < 2:
+        return {}
+    of, level = study.conversation[rated], tables.turn_mean[rated]
+    turn = arrays.centered(study.turn[rated] + 1.0, arrays.compact(of))
+
+    def slope(rows: np.ndarray) -> float:
+        return float(arrays.divided((turn * (level - 3))[rows].sum(), (turn**2)[rows].sum()))
+
+    own = study.condition[of] == study.parameters.conditions.index(best)
+    people = study.participant[of]
+    both = np.isin(people, np.intersect1d(people[own], people[~own]))
+    return {
+        "prompt_fading": slope(own) - slope(~own),
+        "prompt_fading_within": slope(own & both) - slope(~own & both),
+    }
+
+
+def _outcomes(tables: Tables) -> dict[str, float]:
+    ranked, person = arrays.ranks(tables.post), arrays.compact(tables.study.participant)
+    own = (arrays.centered(outcome, person) for outcome in (tables.post, tables.experience))
+    values = {
+        "empathy_satisfaction": arrays.correlation(ranked, arrays.ranks(tables.experience)),
+        "empathy_satisfaction_within": arrays.correlation(*own),
+    }
+    for position, name in enumerate(EXPERIENCE_ITEMS):
+        values[f"empathy_{name}"] = arrays.correlation(ranked, arrays.ranks(tables.study.experience[:, position]))
     return values

@@ -7,8 +7,6 @@ from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import POOR, Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["details_of_poor_turns", "values_of_poor_turns"]
-
 SHUFFLE_SEED = 160926
 """Seed of the one shuffled order of each conversation's ratings that stands for chance."""
 

@@ -9,8 +9,6 @@ from sense7.simulate.implied import arrays
 from sense7.simulate.implied.arrays import Tables
 from sense7.taxonomy import DIMENSION_NAMES
 
-__all__ = ["details_of_ratings", "values_of_ratings"]
-
 _RELATIONAL = DIMENSION_NAMES.index("Relational")
 _STEPS = 500
 _CLOSE = 1e-12

@@ -1,21 +1,20 @@
-"""The explorer's place on its page, and links to it.
+"""What a page has from elsewhere in the book: links to conversations, and figures of other notebooks.
 
 A Sphinx extension:
 
 - the directive ``explorer``: where the page shows the conversations (see ``book/static/explorer.js``);
 - ``{conversation}`T0001```: a link to one conversation;
-- a table that a notebook shows with a column ``conversation in full``: its cells become such links. The notebook itself
-  knows nothing of the book; opened elsewhere, its table is plain text.
-
-Links from groups on a page to their conversations in the explorer.
-
-A Sphinx extension:
-
 - ``{conversations}`the conversations with a poor turn <poor=yes>```: a link to the explorer with these filters set. A
-  filter that the explorer does not have is a warning, and warnings end the build.
+  filter that the explorer does not have is a warning, and warnings end the build;
+- a table that a notebook shows with a column ``conversation in full``: its cells become such links;
 - a table of a notebook whose rows are conditions, topics, participants, or levels of importance, desired empathy or
-  the label: the names of its rows become such links.
-- a figure whose data name such groups: links to them follow its caption.
+  the label: the names of its rows become links to their conversations;
+- a figure whose data name such groups: links to them follow its caption;
+- ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
+  caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
+  sentence that the notebook has in its place stands here too;
+- ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
+  headline, with the control that ``book/static/specifications.js`` adds to it.
 
 Of tables and figures, only names that this edition's workbook has are linked, and only on pages about its data; the
 notebook itself knows nothing of the book.
@@ -25,10 +24,12 @@ import base64
 import csv
 import html
 import io
+import json
 import posixpath
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, quote, urlencode
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode
 
 from docutils import nodes
 from sphinx.util import logging
@@ -36,18 +37,19 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import split_explicit_title
 
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
-from sense7.book.extensions.directives import edition_of
+from sense7.book.extensions.values import edition_of
 from sense7.taxonomy import DESIRED_EMPATHY, IMPORTANCE, LEVELS, RATING_NAMES
 
 __all__ = [
     "COLUMN",
     "FILTERS",
+    "LACKING",
+    "ROBUSTNESS",
     "SCRIPTS",
-    "conversation_address",
     "filtered_address",
-    "link_conversations",
+    "find_picture",
     "link_figures",
-    "link_groups",
+    "link_tables",
     "setup",
     "wrong_filters",
 ]
@@ -62,56 +64,20 @@ _DOCUMENT = EXPLORER_PAGE.removesuffix(".html")
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"(<t[dh]\b[^>]*>)([^<]*)(</t[dh]>)")
+_FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
+_DATA = re.compile(r'href="data:text/csv;base64,([^"]*)"')
+ROBUSTNESS = "notebooks/15-robustness"
+"""The page whose notebook draws the specification curves."""
 
+LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."
 NO_SCRIPT = (
     "This page needs JavaScript to show the conversations. Without it, they can be read in the workbook, which lies "
     "in the folder data of this edition: sheets Tasks and Messages."
 )
 
 
-def conversation_address(conversation: str, page: str) -> str:
-    """Address of one conversation in the explorer, relative to a page of the book.
-
-    Examples
-    --------
-    >>> conversation_address("T 1&2", "notebooks/00-taxonomy")
-    '../book/explorer.html#conversation=T%201%262'
-    >>> conversation_address("T1", "book/ledger")
-    'explorer.html#conversation=T1'
-    """
-    address = posixpath.relpath(EXPLORER_PAGE, posixpath.dirname(page) or ".")
-    return f"{address}#conversation={quote(conversation, safe='')}"
-
-
-def link_conversations(shown: str, page: str) -> str:
-    """Make links of the cells of every column ``conversation in full`` in the tables of a cell's output.
-
-    Examples
-    --------
-    >>> table = "<table><tr><th>conversation in full</th></tr><tr><td>T1</td></tr></table>"
-    >>> link_conversations(table, "book/ledger").partition("<td>")[2]
-    '<a href="explorer.html#conversation=T1">T1</a></td></tr></table>'
-    """
-    return _TABLE.sub(lambda table: _link_table(table[0], page), shown)
-
-
-def _link_table(table: str, page: str) -> str:
-    head = _ROW.search(table)
-    names = [html.unescape(cell[2]).strip() for cell in _CELL.finditer(head[0])] if head else []
-    if COLUMN not in names:
-        return table
-    column = names.index(COLUMN)
-
-    def link_row(row: re.Match) -> str:
-        cells = list(_CELL.finditer(row[0]))
-        # A row of another shape is left alone: nothing is better than a link to somewhere else.
-        if len(cells) != len(names) or not cells[column][2].strip():
-            return row[0]
-        cell = cells[column]
-        address = html.escape(conversation_address(html.unescape(cell[2]), page), quote=True)
-        return f'{row[0][: cell.start(2)]}<a href="{address}">{cell[2]}</a>{row[0][cell.end(2) :]}'
-
-    return table[: head.end()] + _ROW.sub(link_row, table[head.end() :])
+def _link(shown: str, filters: Mapping[str, str], page: str) -> str:
+    return f'<a href="{html.escape(filtered_address(filters, page), quote=True)}">{shown}</a>'
 
 
 class ConversationRole(SphinxRole):
@@ -120,7 +86,7 @@ class ConversationRole(SphinxRole):
     def run(self):
         if _DOCUMENT not in self.env.found_docs:
             return [nodes.inline(text=self.text, support_smartquotes=False)], []
-        address = conversation_address(self.text, self.env.docname)
+        address = filtered_address({"conversation": self.text}, self.env.docname)
         return [nodes.reference("", self.text, refuri=address, internal=True)], []
 
 
@@ -135,16 +101,6 @@ class ExplorerDirective(SphinxDirective):
             f'<script defer src="{root}/{EXPLORER_FOLDER}/conversations.js"></script>\n'
         )
         return [nodes.container("", nodes.raw("", page, format="html"), classes=["full-width"])]
-
-
-def _link_outputs(app, tree) -> None:
-    if _DOCUMENT not in app.env.found_docs:
-        return
-    for node in tree.findall(nodes.raw):
-        shown = node.astext()
-        if "html" in node.get("format", "").split() and f">{COLUMN}</th>" in shown:
-            node.clear()
-            node.append(nodes.Text(link_conversations(shown, app.env.docname)))
 
 
 def _add_files(app, page, template, context, tree) -> None:
@@ -199,11 +155,6 @@ _NAMED = ("condition", "topic", "participant")
 _MOST_BEHIND = 12
 """Groups of a figure that are linked below it; of more, as of participants, there are none."""
 
-_FIGURE = re.compile(r'<figure class="sense7-figure[ "].*?</figure>', re.DOTALL)
-_DATA = re.compile(r'href="data:text/csv;base64,([^"]*)"')
-_CORNER = re.compile(r"<th\b[^>]*>([^<]*)</th>")
-_ROW_HEAD = re.compile(r'(<th scope="row">)([^<]+)(</th>)')
-
 
 def filtered_address(filters: Mapping[str, str], page: str) -> str:
     """Address of the explorer with filters set, relative to a page of the book.
@@ -212,6 +163,8 @@ def filtered_address(filters: Mapping[str, str], page: str) -> str:
     --------
     >>> filtered_address({"poor": "yes", "condition": "A & B"}, "notebooks/06-poor-turn")
     '../book/explorer.html#poor=yes&condition=A+%26+B'
+    >>> filtered_address({"conversation": "T 1&2"}, "book/ledger")
+    'explorer.html#conversation=T%201%262'
     """
     address = posixpath.relpath(EXPLORER_PAGE, posixpath.dirname(page) or ".")
     # A condition may be called "none", which else stands for what is not given.
@@ -219,7 +172,7 @@ def filtered_address(filters: Mapping[str, str], page: str) -> str:
         name: f"={value}" if name in _NAMED and (value == "none" or value.startswith("=")) else value
         for name, value in filters.items()
     }
-    return f"{address}#{urlencode(plain)}"
+    return f"{address}#{urlencode(plain, quote_via=quote if 'conversation' in plain else quote_plus, safe='')}"
 
 
 def wrong_filters(filters: Mapping[str, str]) -> str:
@@ -240,42 +193,57 @@ def wrong_filters(filters: Mapping[str, str]) -> str:
     return "" if filters else "no filter is given"
 
 
-def link_groups(shown: str, page: str, groups: Mapping[str, list[str]]) -> str:
-    """Make links of the names of rows that are groups of conversations.
+def link_tables(shown: str, page: str, groups: Mapping[str, list[str]] | None) -> str:
+    """Make links of the cells of columns ``conversation in full``, and of names of rows that are groups, if any may be.
 
     Examples
     --------
     >>> row = '<tr><th scope="row">{}</th></tr>'.format
     >>> table = f'<table><tr><th scope="col">topic</th></tr>{row("Work")}{row("(all)")}</table>'
-    >>> linked = link_groups(table, "book/ledger", {"topic": ["Work"]})
+    >>> linked = link_tables(table, "book/ledger", {"topic": ["Work"]})
     >>> linked == table.replace("Work", '<a href="explorer.html#topic=Work">Work</a>')
     True
+    >>> table = "<table><tr><th>conversation in full</th></tr><tr><td>T1</td></tr></table>"
+    >>> link_tables(table, "book/ledger", {}).partition("<td>")[2]
+    '<a href="explorer.html#conversation=T1">T1</a></td></tr></table>'
     """
-    return _TABLE.sub(lambda table: _link_rows(table[0], page, groups), shown)
 
+    def link_table(table: re.Match) -> str:
+        head = _ROW.search(table[0])
+        names = [html.unescape(cell[2]).strip() for cell in _CELL.finditer(head[0])] if head else [""]
+        group = None if groups is None else _ROWS.get(names[0])
+        column = names.index(COLUMN) if COLUMN in names else None
+        if group is None and column is None:
+            return table[0]
 
-def _link_rows(table: str, page: str, groups: Mapping[str, list[str]]) -> str:
-    corner = _CORNER.search(table)
-    name = _ROWS.get(html.unescape(corner[1]).strip()) if corner else None
-    if name is None:
-        return table
+        def link_row(row: re.Match) -> str:
+            cells = list(_CELL.finditer(row[0]))
+            # A row of another shape is left alone: nothing is better than a link to somewhere else.
+            whole = column is not None and len(cells) == len(names) and cells[column][2].strip()
+            linked = {column: "conversation"} if whole else {}
+            if (
+                group
+                and cells
+                and 'scope="row"' in cells[0][1]
+                and _is_group(group, html.unescape(cells[0][2]), groups)
+            ):
+                linked[0] = group
+            text = row[0]
+            for place in sorted(linked, reverse=True):
+                cell = cells[place]
+                link = _link(cell[2], {linked[place]: html.unescape(cell[2])}, page)
+                text = f"{text[: cell.start(2)]}{link}{text[cell.end(2) :]}"
+            return text
 
-    def link(head: re.Match) -> str:
-        value = html.unescape(head[2])
-        return f"{head[1]}{_link(name, value, page)}{head[3]}" if _is_group(name, value, groups) else head[0]
+        return table[0][: head.end()] + _ROW.sub(link_row, table[0][head.end() :])
 
-    return table[: corner.end()] + _ROW_HEAD.sub(link, table[corner.end() :])
+    return _TABLE.sub(link_table, shown)
 
 
 def _is_group(name: str, value: str, groups: Mapping[str, list[str]]) -> bool:
     if name in _NAMED:
         return value in groups.get(name, ()) and not value.isdecimal()
     return value.isdecimal() and not wrong_filters({name: value})
-
-
-def _link(name: str, value: str, page: str) -> str:
-    address = html.escape(filtered_address({name: value}, page), quote=True)
-    return f'<a href="{address}">{html.escape(value, quote=False)}</a>'
 
 
 def link_figures(shown: str, page: str, groups: Mapping[str, list[str]]) -> str:
@@ -289,23 +257,23 @@ def link_figures(shown: str, page: str, groups: Mapping[str, list[str]]) -> str:
     >>> linked.partition("Data</a>")[2]
     ' Conversations: <a href="explorer.html#topic=Work">Work</a>.</figcaption></figure>'
     """
-    return _FIGURE.sub(lambda figure: _with_groups(figure[0], page, groups), shown)
 
+    def with_groups(figure: re.Match) -> str:
+        data = _DATA.search(figure[0])
+        rows = list(csv.DictReader(io.StringIO(base64.b64decode(data[1]).decode(), newline=""))) if data else []
+        column = next((head for head in _ROWS if rows and head in rows[0]), None)
+        name = _ROWS.get(column)
+        values = [
+            value for value in dict.fromkeys(row[column] for row in rows if column) if _is_group(name, value, groups)
+        ]
+        if not 1 <= len(values) <= _MOST_BEHIND:
+            return figure[0]
+        what = "Conversations" if name in _NAMED else f"Conversations by {column}"
+        links = ", ".join(_link(html.escape(value, quote=False), {name: value}, page) for value in values)
+        head, end, rest = figure[0].rpartition("</figcaption>")
+        return f"{head} {what}: {links}.{end}{rest}"
 
-def _with_groups(figure: str, page: str, groups: Mapping[str, list[str]]) -> str:
-    data = _DATA.search(figure)
-    rows = csv.DictReader(io.StringIO(base64.b64decode(data[1]).decode(), newline="")) if data else None
-    column = next((head for head in _ROWS if rows and head in (rows.fieldnames or ())), None)
-    if column is None:
-        return figure
-    name = _ROWS[column]
-    values = [value for value in dict.fromkeys(row[column] for row in rows) if _is_group(name, value, groups)]
-    if not 1 <= len(values) <= _MOST_BEHIND:
-        return figure
-    what = "Conversations" if name in _NAMED else f"Conversations by {column}"
-    links = ", ".join(_link(name, value, page) for value in values)
-    head, end, rest = figure.rpartition("</figcaption>")
-    return f"{head} {what}: {links}.{end}{rest}"
+    return _FIGURE.sub(with_groups, shown)
 
 
 class ConversationsRole(SphinxRole):
@@ -324,27 +292,85 @@ class ConversationsRole(SphinxRole):
         return [nodes.reference("", words, refuri=filtered_address(filters, self.env.docname), internal=True)], []
 
 
-def _link_groups_of_outputs(app, tree) -> None:
+def _link_outputs(app, tree) -> None:
+    """Link what a page shows of notebooks; groups only where they are this edition's."""
     page = app.env.docname
-    if _DOCUMENT not in app.env.found_docs or not page.startswith("notebooks/"):
+    shown = [node for node in tree.findall(nodes.raw) if "html" in node.get("format", "").split()]
+    shown = [node for node in shown if "<table" in node.astext() or "<figure" in node.astext()]
+    if _DOCUMENT not in app.env.found_docs or not shown:
         return
     facts = edition_of(app).facts
-    if posixpath.basename(page) in facts["made"]["released"]:
-        return  # its rows are of other data
-    for node in tree.findall(nodes.raw):
-        shown = node.astext()
-        if "html" in node.get("format", "").split() and ("<table" in shown or "<figure" in shown):
-            linked = link_figures(link_groups(shown, page, facts["groups"]), page, facts["groups"])
-            node.clear()
-            node.append(nodes.Text(linked))
+    is_own = page.startswith("notebooks/") and posixpath.basename(page) not in facts["made"]["released"]
+    groups = facts["groups"] if is_own else {}
+    for node in shown:
+        linked = link_tables(node.astext(), page, groups if is_own else None)
+        node.clear()
+        node.append(nodes.Text(link_figures(linked, page, groups) if is_own else linked))
+
+
+def find_picture(node: dict, name: str) -> str | None:
+    """HTML of a notebook's figure, or of the sentence in its place.
+
+    Examples
+    --------
+    >>> figure = '<figure class="sense7-figure"><svg></svg><a download="levels.csv"></a></figure>'
+    >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": f"<div>{figure}</div>"}}]}
+    >>> find_picture({"cells": [{"source": "# Levels"}, cell]}, "levels") == figure
+    True
+    >>> find_picture({"cells": [cell]}, "shares") is None
+    True
+    """
+    sentence = None
+    for cell in node["cells"]:
+        for output in cell.get("outputs", ()):
+            shown = "".join(output.get("data", {}).get("text/html", ""))
+            for figure in _FIGURE.findall(shown):
+                if f'download="{name}.csv"' in figure:
+                    return figure
+            if shown and f'"{name}"' in "".join(cell["source"]):
+                sentence = sentence or shown
+    return sentence
+
+
+class PictureDirective(SphinxDirective):
+    """A figure of a notebook: its page and its name."""
+
+    required_arguments = 2
+
+    def run(self):
+        page, name = self.arguments
+        path = Path(self.config.sense7_edition) / f"{page}.ipynb"
+        self.env.note_dependency(str(path))  # with the notebook, the page that shows it is read again
+        try:
+            shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name)
+        except (OSError, ValueError):
+            shown = None
+        if shown is None:
+            _LOGGER.warning("%s has no figure %r", page, name, location=self.get_location())
+            return []
+        # Made by figures and tables of this library, which escape all texts of a workbook.
+        return [nodes.container("", nodes.raw("", shown, format="html"), classes=["sense7-picture"])]
+
+
+class SpecificationsDirective(PictureDirective):
+    """The specifications of a headline."""
+
+    required_arguments = 1
+
+    def run(self):
+        if not Path(self.config.sense7_edition, f"{ROBUSTNESS}.ipynb").exists():
+            return [nodes.paragraph("", "", nodes.emphasis(text=LACKING))]
+        self.arguments = [ROBUSTNESS, *self.arguments]
+        return super().run()
 
 
 def setup(app):
-    """Register directive, role, links and files with Sphinx."""
+    """Register directives, roles, links and files with Sphinx."""
     app.add_role("conversations", ConversationsRole())
-    app.connect("doctree-read", _link_groups_of_outputs)
     app.add_role("conversation", ConversationRole())
     app.add_directive("explorer", ExplorerDirective)
+    app.add_directive("picture", PictureDirective)
+    app.add_directive("specifications", SpecificationsDirective)
     app.connect("doctree-read", _link_outputs)
     app.connect("html-page-context", _add_files)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

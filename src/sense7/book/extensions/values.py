@@ -6,7 +6,8 @@ A Sphinx extension, so that no number is typed into prose:
   ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
-- ``{setting}`poor_turn```: a choice of the analysis in words, see :mod:`sense7.book.settings`;
+- ``{setting}`poor_turn```: a choice of the analysis in words, read from where the code reads it, so that no sentence
+  keeps the words of an older choice;
 - ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` every claim about another work beside what its released numbers give.
@@ -17,10 +18,12 @@ as text: nothing that a workbook holds is markup.
 
 import contextlib
 import html
+import importlib
 import json
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
@@ -29,23 +32,27 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
-from sense7.book.settings import module_of, setting
+from sense7.book.plan import file_of
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
-from sense7.taxonomy import SIMULATED_WORDS
+from sense7.taxonomy import LEVELS, SIMULATED_WORDS, levels_in_words
+from sense7.terminal import in_words
 
 __all__ = [
     "NOT_AVAILABLE",
     "OUTCOME",
+    "SETTINGS",
     "Edition",
     "check_badge",
     "edition_of",
     "looked_up",
     "marks",
     "page_table",
+    "paragraph",
     "rule_badge",
     "rule_in_words",
+    "setting",
     "setup",
 ]
 
@@ -62,29 +69,57 @@ NOT_AVAILABLE = "not available here"
 
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
+SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
+    "fewest_participants": ("estimators.bootstrap", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
+    "fewest_participants_of_baselines": ("judge.baselines", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
+    "good_turn": ("findings.words", lambda code: levels_in_words(range(code.GOOD, len(LEVELS) + 1))),
+    "high_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["high"])),
+    "items_for_a_factor": ("estimators.factor", lambda code: in_words(code.ITEMS_FOR_A_FACTOR)),
+    "items_for_a_test_of_a_factor": ("findings.reliability", lambda code: in_words(code.ITEMS_FOR_A_TEST)),
+    "low_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["low"])),
+    "poor_turn": ("findings.measures", lambda code: levels_in_words(range(code.POOR, 0, -1))),
+    "turns_after": ("findings.disrupted", lambda code: f"{min(code.LASTING)} to {max(code.LASTING)}"),
+    "turns_before": ("findings.disrupted", lambda code: in_words(len(code.BEFORE))),
+    "writers_of_a_term": ("findings.words", lambda code: in_words(code.FEWEST_PEOPLE)),
+}
+"""Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
+
+
+def setting(name: str) -> str:
+    """Return a choice of the analysis in words.
+
+    Examples
+    --------
+    >>> setting("poor_turn"), setting("fewest_participants")
+    ('poor or very poor', 'five')
+    """
+    module, words = SETTINGS[name]
+    return words(importlib.import_module(f"sense7.{module}"))
+
 
 class Edition:
     """What the extension reads from the folder of the edition."""
 
     def __init__(self, folder: Path):
-        self.values = read_values(folder / "results")
-        self.ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-        self.facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
-        self.folder = folder
-        self.truth = _json(folder / "data" / "truth.json")
-        simulated = _json(folder / "data" / IMPLIED)
+        def read(name: str):
+            path = folder / name
+            return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+        self.folder, self.values = folder, read_values(folder / "results")
+        self.ledger, self.facts, self.truth = read("ledger.json"), read("edition.json"), read("data/truth.json")
+        simulated = read(f"data/{IMPLIED}")
         self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.get("truths", {}).items()}
         self.beyond_shares = simulated.get("beyond_shares", [])
-        self.tuned = {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
-        self.tuned |= self._planted_near_published() & self.values.keys()
-
-    def _planted_near_published(self) -> set[str]:
-        """What the truth of a synthetic workbook calls tuned; a claim may rest on it under another name."""
-        return {entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")}
+        self.claims = {row["id"]: row for row in self.ledger}
+        # What the truth calls tuned; a claim may rest on it under another name.
+        self.tuned = {
+            entry["key"] for entry in self.truth.get("planted", ()) if entry.get("tuned")
+        } & self.values.keys()
+        self.tuned |= {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
 
     def titles(self, keys: Iterable[str]) -> list[str]:
         """Names of claims near whose published figures the truths of these values were set."""
-        names = {row["id"]: row["published"]["short"] or row["published"]["title"] for row in self.ledger}
+        names = {name: row["published"]["short"] or row["published"]["title"] for name, row in self.claims.items()}
         near = {entry["key"]: entry["near"] for entry in self.truth.get("planted", ()) if entry.get("near") in names}
         near |= {row["computed"]["key"]: row["id"] for row in self.ledger if row["computed"]}
         return list(dict.fromkeys(names[near[key]] for key in keys))
@@ -92,16 +127,9 @@ class Edition:
     def tuned_on(self, page: str) -> dict[str, int | None]:
         """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
         name = page.removeprefix("notebooks/")
-        if name == page:
-            return {}
-        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
+        recorders = {name, *self.facts["made"]["needs"].get(name, ())} if name != page else ()
         shown = {key: self.values[key] for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders}
         return {key: value["cell"] if value["notebook"] == name else None for key, value in shown.items()}
-
-
-def _json(path: Path) -> dict:
-    """What a file holds; nothing if it is not there."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def edition_of(app_or_env) -> Edition:
@@ -112,10 +140,11 @@ def edition_of(app_or_env) -> Edition:
     return app._sense7_edition
 
 
-def looked_up(env, file: str) -> Edition:
-    """The edition, of which the page that is read shows what stands in this file: with it the page is read again."""
+def looked_up(env, *files: str) -> Edition:
+    """The edition, of which the page that is read shows what stands in these files: if they change it is read again."""
     edition = edition_of(env)
-    env.note_dependency(str(edition.folder / file))
+    for file in files:
+        env.note_dependency(str(edition.folder / file))
     return edition
 
 
@@ -129,15 +158,15 @@ def marks(edition: Edition, key: str) -> str:
     return f" ({', '.join(words)})" if words else ""
 
 
-class _TextRole(SphinxRole):
-    """A role that becomes plain text."""
+class TextRole(SphinxRole):
+    """A role that becomes plain text, which ``lookup`` gives of the environment and the role's text."""
 
-    def lookup(self) -> str:
-        raise NotImplementedError
+    def __init__(self, lookup: Callable):
+        self.lookup = lookup
 
     def run(self):
         try:
-            text = self.lookup()
+            text = self.lookup(self.env, self.text)
         except KeyError:
             _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
             text = ""
@@ -145,80 +174,67 @@ class _TextRole(SphinxRole):
         return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"], support_smartquotes=False)], []
 
 
-class ValueRole(_TextRole):
+def _published(env, name: str) -> str:
+    claim = looked_up(env, "ledger.json").claims[name]["published"]
+    if claim["value"] is None:
+        raise KeyError(name)
+    return claim["shown"]
+
+
+def _fact(env, name: str) -> str:
+    return str(looked_up(env, "edition.json").facts[name])
+
+
+def _setting(env, name: str) -> str:
+    env.note_dependency(str(file_of(f"sense7.{SETTINGS[name][0]}")))
+    return setting(name)
+
+
+class ValueRole(TextRole):
     """A recorded value, or a part of it; n and method go with every value that has them."""
 
-    def lookup(self) -> str:
-        edition = edition_of(self.env)
-        key, part = self._key(edition)
-        looked_up(self.env, f"results/{edition.values[key]['notebook']}.json")
-        text = format_value(edition.values[key], [part]) if part else format_value(edition.values[key])
-        if part not in {"", "estimate", "interval"}:
-            return text
-        # The front page says in a sentence of its own how many values are tuned.
-        return text if self.env.docname == self.config.root_doc else text + marks(edition, key)
+    def __init__(self):
+        super().__init__(self.shown)
 
-    def _key(self, edition: Edition) -> tuple[str, str]:
-        if self.text in edition.values:
-            return self.text, ""
-        key, _, part = self.text.rpartition(".")
-        if part not in _PARTS:
+    def _key(self, values: Mapping) -> tuple[str, str]:
+        key, _, part = (self.text, "", "") if self.text in values else self.text.rpartition(".")
+        if part not in ("", *_PARTS):
             raise KeyError(self.text)
         return key, part
+
+    def shown(self, env, text: str) -> str:
+        """The value as a sentence shows it."""
+        edition = edition_of(env)
+        key, part = self._key(edition.values)
+        value = edition.values[key]
+        looked_up(env, f"results/{value['notebook']}.json")
+        said = format_value(value, [part]) if part else format_value(value)
+        # The front page says in a sentence of its own how many values are tuned.
+        is_marked = part in {"", "estimate", "interval"} and env.docname != self.config.root_doc
+        return said + marks(edition, key) * is_marked
 
     def run(self):
         (node,), messages = super().run()
         edition = edition_of(self.env)
-        with contextlib.suppress(KeyError):  # said by lookup
-            value = edition.values[self._key(edition)[0]]
-            explained = f"n = {value['n']:,}; {value['method']}" if value["estimate"] is not None else value["reason"]
+        with contextlib.suppress(KeyError):  # said before
+            value = edition.values[self._key(edition.values)[0]]
+            is_there = value["estimate"] is not None
+            explained = f"n = {value['n']:,}; {value['method']}" if is_there else value["reason"]
             if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
                 self.env.note_dependency(str(source.file))
                 explained = f"{explained}; computed by {source}"
-            if value["estimate"] is not None or self._said_before(value["reason"]):
+            said = self.env.temp_data.setdefault("sense7-reasons", set())
+            if is_there or value["reason"] in said:
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
                 # has no room for them.
-                node = nodes.abbreviation(
-                    self.rawtext,
-                    node.astext() if value["estimate"] is not None else NOT_AVAILABLE,
-                    classes=node["classes"],
-                    explanation=explained,
-                    support_smartquotes=False,
-                )
+                shown = node.astext() if is_there else NOT_AVAILABLE
+                node = _abbreviation(self.rawtext, shown, explained, node["classes"])
+            said |= set() if is_there else {value["reason"]}
         return [node], messages
 
-    def _said_before(self, why: str) -> bool:
-        """Whether the page has said already why a value is not available; from now on it has."""
-        said = self.env.temp_data.setdefault("sense7-reasons", set())
-        known = why in said
-        said.add(why)
-        return known
 
-
-class PublishedRole(_TextRole):
-    """The published figure of a claim."""
-
-    def lookup(self) -> str:
-        ledger = looked_up(self.env, "ledger.json").ledger
-        claim = next((row["published"] for row in ledger if row["id"] == self.text), None)
-        if claim is None or claim["value"] is None:
-            raise KeyError(self.text)
-        return claim["shown"]
-
-
-class EditionRole(_TextRole):
-    """A fact about the edition."""
-
-    def lookup(self) -> str:
-        return str(looked_up(self.env, "edition.json").facts[self.text])
-
-
-class SettingRole(_TextRole):
-    """A choice of the analysis, in words."""
-
-    def lookup(self) -> str:
-        self.env.note_dependency(module_of(self.text))
-        return setting(self.text)
+def _abbreviation(rawtext: str, text: str, explanation: str, classes: Sequence[str] = ()) -> nodes.abbreviation:
+    return nodes.abbreviation(rawtext, text, classes=list(classes), explanation=explanation, support_smartquotes=False)
 
 
 class JudgeLogsRole(SphinxRole):
@@ -241,69 +257,56 @@ class LedgerDirective(SphinxDirective):
         others = self.arguments == ["other works"]
         if self.arguments and not others:
             raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
-        head = ["Claim", "Published", "Released numbers give" if others else "This edition", "Claim's rule"]
-        edition = looked_up(self.env, "ledger.json")
-        rows = [row for row in edition.ledger if bool(row["published"]["release"]) == others]
+        rows = [row for row in looked_up(self.env, "ledger.json").ledger if bool(row["published"]["release"]) == others]
         checked = any(row["check"] for row in rows)
-        body = [[*map(self._cell, self._texts(row, checked=checked))] for row in rows]
+        head = ["Claim", "Published", "Released numbers give" if others else "This edition", "Claim's rule"]
+        head += ["Check of the method"] * checked
         title = "compared with the numbers that the work released" if others else "beside what this edition computed"
         title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
         widths = (24, 16, 20, 24, 16) if checked else (28, 22, 25, 25)
-        head += ["Check of the method"] * checked
-        table = page_table(title, head, widths, body, classes=["sense7-ledger"])
+        table = page_table(title, head, widths, [_claim_cells(row)[: len(head)] for row in rows], ["sense7-ledger"])
         return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
 
-    @staticmethod
-    def _cell(paragraphs):
-        """Paragraphs of inline nodes; what is no list of them stands as it is."""
-        present = filter(None, paragraphs)
-        return [nodes.paragraph("", "", *one) if isinstance(one, list) else one for one in present]
 
-    def _texts(self, row, *, checked):
-        claim, computed = row["published"], row["computed"]
-        title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
-        source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
-        source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
-        yield [
-            [title],
-            [nodes.Text(f"Needs: {claim['needs']}")],
-            [nodes.strong(text="Contradiction: "), nodes.Text(claim["contradiction"])]
-            if claim["contradiction"]
-            else None,
-        ]
-        yield [[nodes.Text(claim["shown"])], [nodes.Text(source)]]
-        if computed is None:
-            yield [[nodes.Text("-")]]
-        else:
-            link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
-            n = f"n = {computed['n']:,}; " if computed["n"] else ""
-            listed = _listed(computed["listed"]) if computed.get("listed") else None
-            yield [[link], [nodes.Text(f"{n}{computed['method']}")], listed]
-        reason = (claim["compare"] or {}).get("reason")
-        yield [[rule_badge(row)], [nodes.Text(rule_in_words(row["rule"]))], _why(reason) if reason else None]
-        if not checked:
-            return
-        if not row["check"]:
-            yield [[nodes.Text("-")]]
-            return
-        tuned = [nodes.Text(" "), nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-        yield [[check_badge(row), *tuned], [nodes.Text(row["check"]["says"])]]
+def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
+    """Cells of a claim in the ledger: the claim, the published, the computed, and both marks."""
+    claim, computed, check = row["published"], row["computed"], row["check"]
+    title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
+    source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
+    source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
+    cells = [[paragraph(title), paragraph(f"Needs: {claim['needs']}")], [*map(paragraph, (claim["shown"], source))]]
+    if claim["contradiction"]:
+        cells[0].append(paragraph(nodes.strong(text="Contradiction: "), claim["contradiction"]))
+    if computed is None:
+        cells.append([paragraph("-")])
+    else:
+        link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
+        n = f"n = {computed['n']:,}; " if computed["n"] else ""
+        cells.append([paragraph(link), paragraph(f"{n}{computed['method']}")])
+        if figures := computed.get("listed"):
+            lines = (
+                f"<li>{html.escape(one['what'])}: published {one['published']:.2f}, here {one['computed']:.4f}"
+                f"{'' if one['same'] else ' <strong>(not the same)</strong>'}</li>"
+                for one in figures
+            )
+            cells[-1].append(_fold("Every value", f"<ul>{''.join(lines)}</ul>"))
+    cells.append([paragraph(rule_badge(row)), paragraph(rule_in_words(row["rule"]))])
+    if reason := (claim["compare"] or {}).get("reason"):
+        cells[-1].append(_fold("Why this rule", f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
+    if not check:
+        return [*cells, [paragraph("-")]]
+    tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
+    return [*cells, [paragraph(check_badge(row), *tuned), paragraph(check["says"])]]
 
 
-def _why(reason: str) -> nodes.raw:
-    """Why a claim has this rule, folded."""
-    shown = html.escape(f"{reason[:1].upper()}{reason[1:]}.")
-    return nodes.raw("", f"<details><summary>Why this rule</summary><p>{shown}</p></details>", format="html")
+def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
+    """A paragraph of texts, which stay as they are, and nodes."""
+    inline = (nodes.Text(part) if isinstance(part, str) else part for part in parts)
+    return nodes.paragraph("", "", *inline, support_smartquotes=False, **attributes)
 
 
-def _listed(figures: Iterable[Mapping]) -> nodes.raw:
-    """Every published figure beside the computed one, folded."""
-    lines = (
-        f"<li>{html.escape(figure['what'])}: published {figure['published']:.2f}, here {figure['computed']:.4f}"
-        f"{'' if figure['same'] else ' <strong>(not the same)</strong>'}</li>"
-        for figure in figures
-    )
-    return nodes.raw("", f"<details><summary>Every value</summary><ul>{''.join(lines)}</ul></details>", format="html")
+def _fold(summary: str, content: str) -> nodes.raw:
+    return nodes.raw("", f"<details><summary>{summary}</summary>{content}</details>", format="html")
 
 
 def _anchor_cells(app, tree) -> None:
@@ -320,27 +323,20 @@ def _executed_cells(tree) -> list[nodes.container]:
 def _mark_tuned(app, tree, page: str) -> None:
     """Mark tuned values, at the cells that record them and below the box at the head of the page."""
     edition = edition_of(app)
-    tuned = edition.tuned_on(page)
-    for node in _executed_cells(tree) if tuned else ():
+    if not (tuned := edition.tuned_on(page)):
+        return
+
+    def note(opening: str, keys: Iterable[str], more: str = "") -> nodes.paragraph:
+        # Keys as classes: a test asks for them, and no reader has to.
+        classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
+        return paragraph(nodes.strong(text=opening), f": {'; '.join(edition.titles(keys))}.{more}", classes=classes)
+
+    for node in _executed_cells(tree):
         if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
-            node.parent.insert(node.parent.index(node) + 1, _tuned_note("Tuned above", edition.titles(here), here))
-    first = next((node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]), None)
-    if tuned and first is not None:
-        note = _tuned_note("Tuned, wherever this page shows them", edition.titles(tuned), tuned)
-        note += nodes.Text(
-            " The synthetic data were set near the published figures, so nearness to these is no evidence."
-        )
-        first.append(note)
-
-
-def _tuned_note(opening: str, titles: Iterable[str], keys: Iterable[str]) -> nodes.paragraph:
-    """Say of values that tables and figures show that they were set near published ones."""
-    # Keys as classes: a test asks for them, and no reader has to.
-    classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
-    text = f": {'; '.join(titles)}."
-    return nodes.paragraph(
-        "", "", nodes.strong(text=opening), nodes.Text(text), classes=classes, support_smartquotes=False
-    )
+            node.parent.insert(node.parent.index(node) + 1, note("Tuned above", here))
+    for box in [node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]][:1]:
+        why = " The synthetic data were set near the published figures, so nearness to these is no evidence."
+        box.append(note("Tuned, wherever this page shows them", [*tuned], why))
 
 
 def _add_switches(app) -> None:
@@ -357,29 +353,24 @@ def _add_switches(app) -> None:
         app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
 
 
-def _say_what_and_how(app, page, template, context, doctree):
-    """Put the banner at the head of every page, and workbook, parameters, versions and commit at its foot."""
+def _finish_page(app, page, template, context, doctree) -> None:
+    """Put the banner at the head of every page, and how it was made at its foot; mend what others put there."""
     facts = edition_of(app).facts
     context["theme_extra_footer"] = describe(facts, page)
     address = context["pathto"]("notebooks/01-dataset").removesuffix("#")  # which is the page itself
     released = page in {f"notebooks/{name}" for name in facts["made"].get("released", ())}
     context["theme_announcement"] = banner(facts, address, released=released)
-
-
-def _references_as_list(app, page, template, context, doctree):
-    """Give references the role of items of a list, which they stand in; docutils gives one that is out of use."""
     if "body" in context:
+        # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-
-
-def _without_thebe(app, page, template, context, doctree):
-    """Leave out sphinx-thebe, which Jupyter Book always loads: no page runs code, and it ends in an error on each."""
-
-    def is_thebe(file) -> bool:
-        return "thebe" in f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body', '')}".lower()
-
-    for kind in ("script_files", "css_files"):
-        context[kind][:] = [file for file in context[kind] if not is_thebe(file)]  # in place: others add to this list
+    # Jupyter Book always loads sphinx-thebe: no page runs code, and it ends in an error on each.
+    for files in (context["script_files"], context["css_files"]):
+        for file in [*files]:
+            if (
+                "thebe"
+                in f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body', '')}".lower()
+            ):
+                files.remove(file)  # in place: others add to this list
 
 
 def _keep_entries_of_search(app, exception) -> None:
@@ -454,17 +445,13 @@ def setup(app):
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
-    app.add_role("published", PublishedRole())
-    app.add_role("edition", EditionRole())
-    app.add_role("setting", SettingRole())
+    for name, lookup in (("published", _published), ("edition", _fact), ("setting", _setting)):
+        app.add_role(name, TextRole(lookup))
     app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
-    app.connect("html-page-context", _references_as_list)
-    app.connect("html-page-context", _without_thebe)
-    app.connect("html-page-context", _say_what_and_how)
+    app.connect("html-page-context", _finish_page)
     app.connect("builder-inited", _add_switches)
     app.connect("build-finished", _keep_entries_of_search)
-
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

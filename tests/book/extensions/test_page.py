@@ -1,9 +1,61 @@
-"""Cells on a page: a page whose main result cannot be computed says why once."""
+"""The end of a page: reading paths, how to run it again, every value; and cells: results first, the same said once."""
+
+import shlex
 
 import pytest
+import yaml
 from docutils import nodes
 
-from sense7.book.extensions.page_end import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
+from sense7.book.extensions.page import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
+
+PATHS = [{"name": "short", "title": "The short path", "pages": ["index", "notebooks/03", "notebooks/04"]}]
+FILES = {
+    "book/paths.yml": yaml.safe_dump(PATHS),
+    "notebooks/04.md": "# Four <b>\n",
+    "index.md": "# Front\n\n```{reading-paths}\n```\n\n```{toctree}\nnotebooks/03\nnotebooks/04\n```\n",
+}
+SOURCE = "# Page\n\nText.\n"
+
+
+def test_a_page_on_a_path_names_the_next_page(page):
+    html, warnings = page(SOURCE, ["page"], files=FILES)
+    assert warnings == ""
+    (line,) = html.select(".sense7-paths p")
+    assert line.get_text() == "The short path, page 2 of 3: next Four <b>"
+    assert line.a["href"] == "04.html?path=short"
+
+
+def test_a_page_on_no_path_names_none(page):
+    html, _ = page(SOURCE, ["page"])
+    assert html.select(".sense7-paths") == []
+
+
+def test_every_recorded_value_stands_at_the_end(page, recorded):
+    values = [recorded(), recorded("beta", None, None, None, reason="never asked"), recorded("other", notebook="04")]
+    html, warnings = page(SOURCE, ["page"], values=values)
+    assert warnings == ""
+    rows = [
+        [cell.get_text(strip=True) for cell in row.find_all("td")] for row in html.select(".sense7-values tbody tr")
+    ]
+    assert rows[0] == ["alpha", "0.800 [0.700, 0.850]", "1,234", "method of <alpha>"]
+    assert rows[1][0] == "beta"
+    assert "never asked" in rows[1][1]
+    assert len(rows) == 2, "another page's values stand there"
+
+
+def test_the_command_that_runs_the_page_again(page, recorded):
+    html, _ = page(SOURCE, ["page"], values=[recorded()])
+    assert html.select_one(".sense7-rerun").get_text().strip() == ".venv/bin/sense7 run 03 -p data=synthetic"
+
+
+def test_the_command_quotes_the_name_of_a_file(page, recorded):
+    html, warnings = page(SOURCE, ["page"], values=[recorded()], kind="own", file="it's <b>; rm -rf.xlsx")
+    assert warnings == ""
+    said = html.select_one(".sense7-rerun").get_text().strip()
+    assert shlex.split(said)[-1] == "data=it's <b>; rm -rf.xlsx"
+
+
+# Cells
 
 WHY = '<p class="x"><em>No predictions of a judge are available.</em></p>'
 OTHER = '<p class="x"><em>There is nothing to show.</em></p>'
@@ -20,7 +72,7 @@ def section(title, *outputs):
     return nodes.section("", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs))
 
 
-def page(main, *sections):
+def kept(main, *sections):
     whole = nodes.section("", nodes.title("", "Page"), *map(cell, main), *sections)
     tree = nodes.container("", whole)
     _leave_out_empty_sections(None, tree)
@@ -29,17 +81,17 @@ def page(main, *sections):
 
 def test_sections_that_would_say_the_same_again_are_left_out():
     methods, limits = section("Methods"), section("Limits")
-    assert page([WHY], methods, section("A", WHY), section("B", WHY, WHY), limits) == ["Methods", "Limits"]
+    assert kept([WHY], methods, section("A", WHY), section("B", WHY, WHY), limits) == ["Methods", "Limits"]
 
 
 @pytest.mark.parametrize("outputs", [[TABLE], [WHY, TABLE], [OTHER], [WHY, OTHER]])
 def test_a_section_with_anything_else_stays(outputs):
-    assert page([WHY], section("A", *outputs)) == ["A"]
+    assert kept([WHY], section("A", *outputs)) == ["A"]
 
 
 @pytest.mark.parametrize("main", [[], [TABLE], [WHY, TABLE], [WHY, OTHER]])
 def test_where_the_main_result_is_there_every_section_stays(main):
-    assert page(main, section("A", WHY)) == ["A"]
+    assert kept(main, section("A", WHY)) == ["A"]
 
 
 def code(text, *classes):

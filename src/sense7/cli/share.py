@@ -1,4 +1,4 @@
-"""The verbs that bring conversations of other programs here, and an edition to others: import and export."""
+"""The verbs that collect ratings, bring conversations of other programs here, and an edition to others."""
 
 import sys
 from pathlib import Path
@@ -6,13 +6,11 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.common import AllowUnreadable, Missing, Scale, Words, complain
+from sense7.cli.common import AllowUnreadable, Force, Missing, Scale, Words, complain
 from sense7.errors import UserError
 from sense7.terminal import plain_lines
 
-__all__ = ["export", "import_chats"]
-
-_SIDES = ("user", "assistant")
+__all__ = ["export", "gather", "import_chats", "instrument"]
 
 
 def import_chats(
@@ -46,7 +44,7 @@ def import_chats(
         list[str] | None,
         typer.Option(metavar="NAME=user|assistant", help="A speaker's name in plain text; may be repeated."),
     ] = None,
-    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    force: Force = False,
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
 
@@ -54,14 +52,25 @@ def import_chats(
     inspect_ai, plain text with User: and Assistant:. Each is recognized by its content.
     """
     from sense7.exchange import ImportSummary, read_chats, write_chats
+    from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
     from sense7.workbook import ReadingOptions
 
-    _require_place(out, force)
+    if out.suffix.casefold() not in (".jsonl", ".xlsx"):
+        raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
+    if out.is_dir():
+        raise UserError(f"--out {out}: this is a folder. Give the name of a file.")
+    _require_free(out, force)
     of_workbook = out.suffix.casefold() == ".xlsx"
     if not of_workbook and (ratings or columns or column or scale or words or allow_unreadable or missing):
         raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
     if ratings is None and (columns or column or scale or words or allow_unreadable or missing):
         raise UserError("--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv.")
+    speakers = {}
+    for item in speaker or ():
+        spelt, _, side = item.rpartition("=")
+        if not spelt.strip() or side.strip() not in ("user", "assistant"):
+            raise UserError(f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user.")
+        speakers[spelt.strip().casefold()] = side.strip()
     summary = ImportSummary()
     chats = read_chats(
         files,
@@ -69,50 +78,26 @@ def import_chats(
         condition=condition,
         topic=topic,
         new_ids=new_ids,
-        speakers=_speakers(speaker or []),
+        speakers=speakers,
         summary=summary,
         say=lambda line: print(line, file=sys.stderr),
     )
-    if not of_workbook:
+    joined = None
+    if of_workbook:
+        options = ReadingOptions.of(scale, words, allow_unreadable, missing)
+        table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
+        joined = join_ratings(list(chats), table)
+        write_workbook(joined, files, out, options)
+    else:
         write_chats(chats, out)
-        for line in summary.remarks:
-            complain(line)
-        print(plain_lines("\n".join([*summary.lines(), str(out)])))
-        return
-    options = ReadingOptions.of(scale, words, allow_unreadable, missing)
-    _write_workbook(chats, files, out, ratings, columns, column, options, summary)
-
-
-def _write_workbook(chats, files, out, ratings, columns, column, options, summary) -> None:
-    from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
-
-    table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
-    listed = list(chats)
-    joined = join_ratings(listed, table)
-    write_workbook(joined, files, out, options)
-    for line in [*summary.remarks, *joined.remarks]:
+    for line in [*summary.remarks, *(joined.remarks if joined else ())]:
         complain(line)
-    print(plain_lines("\n".join([*summary.lines(), *joined.lines(), str(out)])))
+    print(plain_lines("\n".join([*summary.lines(), *(joined.lines() if joined else ()), str(out)])))
 
 
-def _require_place(out: Path, force: bool) -> None:
-    if out.suffix.casefold() not in (".jsonl", ".xlsx"):
-        raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
-    if out.is_dir():
-        raise UserError(f"--out {out}: this is a folder. Give the name of a file.")
+def _require_free(out: Path, force: bool) -> None:
     if out.exists() and not force:
         raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
-
-
-def _speakers(items: list[str]) -> dict[str, str]:
-    """Names of speakers in plain text, without case, as the option gives them."""
-    named = {}
-    for item in items:
-        name, _, side = item.rpartition("=")
-        if not name.strip() or side.strip() not in _SIDES:
-            raise UserError(f"--speaker {item!r}: expected NAME=user or NAME=assistant, e.g. Anna=user.")
-        named[name.strip().casefold()] = side.strip()
-    return named
 
 
 def export(
@@ -127,7 +112,7 @@ def export(
         str, typer.Option(metavar="SPDX|ADDRESS", help="License under which you share results, and data of your own.")
     ] = "",
     author: Annotated[list[str] | None, typer.Option(help="Who shares it; may be repeated.")] = None,
-    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    force: Force = False,
 ) -> None:
     """Write an edition as one archive to share: an RO-Crate, with a Croissant description of the workbook's tables.
 
@@ -139,6 +124,36 @@ def export(
     out = out or Path(f"{Path(edition).name}.crate.zip")
     if out.suffix.casefold() != ".zip":
         raise UserError(f"--out {out}: give a name that ends in .zip.")
-    if out.exists() and not force:
-        raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
+    _require_free(out, force)
     print(write_crate(find_project(), edition, out, with_data=with_data, license=license, authors=author or []))
+
+
+def instrument(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.yml", help="Study file: what is asked, how, and whom.")],
+    out: Annotated[Path, typer.Option(metavar="PAGE.html", help="Page to write.")],
+    conversations: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Conversations to rate, as `sense7 import` writes them.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a page on which people rate conversations: one file, without a server."""
+    from sense7.collect.page import write_page
+    from sense7.collect.study import read_conversations, read_study_file
+
+    asked = read_study_file(study)
+    carried = read_conversations(conversations) if conversations else []
+    print(write_page(asked, carried, out, replace=force))
+
+
+def gather(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files that people downloaded from the page.")],
+    out: Annotated[Path, typer.Option(metavar="OUT.xlsx", help="Workbook to write.")],
+    force: Force = False,
+) -> None:
+    """Write a workbook from what many people downloaded."""
+    from sense7.collect.gathering import gather as gather_downloads
+
+    gathered = gather_downloads(folder, out, replace=force)
+    for note in gathered.notes:
+        complain(note)
+    print(f"{gathered.summary}\n{out}")

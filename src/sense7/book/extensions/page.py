@@ -36,10 +36,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.editions import CARD, published_address
-from sense7.book.extensions.directives import Edition, edition_of, looked_up, marks, page_table
-from sense7.book.extensions.truths import folded
+from sense7.book.extensions.truths import folded, values_table
+from sense7.book.extensions.values import edition_of, looked_up, paragraph
 from sense7.book.notebooks import NOT_RUN
-from sense7.record import format_value
 
 __all__ = ["MORE", "describe_page", "read_paths", "setup"]
 
@@ -57,25 +56,29 @@ def read_paths(folder: Path) -> list[dict]:
 
 
 def _add_what_follows(app, tree, page: str) -> None:
-    """Name the next page of each reading path that this page is on."""
-    lines = [_line(app, path, page) for path in read_paths(Path(app.confdir)) if page in path["pages"]]
+    """Name the next page of each reading path that this page is on, and list the paths where the page asks for it."""
+    paths, lines = read_paths(Path(app.confdir)), []
+
+    def link(path: Mapping, target: str) -> str:
+        address = f"{app.builder.get_relative_uri(page, target)}?path={path['name']}"
+        return f'<a href="{address}">{html.escape(app.env.titles[target].astext())}</a>'
+
+    for path in paths:
+        if page in (pages := path["pages"]):
+            here = pages.index(page) + 1
+            said = f"<strong>{html.escape(path['title'])}</strong>, page {here} of {len(pages)}: "
+            said += f"next {link(path, pages[here])}" if here < len(pages) else "this is its last page."
+            lines.append(f'<p data-path="{path["name"]}">{said}</p>')
     if lines:
         shown = f'<nav class="sense7-paths" aria-label="Reading paths">{"".join(lines)}</nav>'
         next(iter(tree.findall(nodes.section))).append(nodes.raw("", shown, format="html"))
-
-
-def _line(app, path: Mapping, page: str) -> str:
-    pages = path["pages"]
-    here = pages.index(page)
-    said = f"<strong>{html.escape(path['title'])}</strong>, page {here + 1} of {len(pages)}: "
-    if here + 1 == len(pages):
-        return f'<p data-path="{path["name"]}">{said}this is its last page.</p>'
-    return f'<p data-path="{path["name"]}">{said}next {_link(app, path, page, pages[here + 1])}</p>'
-
-
-def _link(app, path: Mapping, page: str, target: str) -> str:
-    address = f"{app.builder.get_relative_uri(page, target)}?path={path['name']}"
-    return f'<a href="{address}">{html.escape(app.env.titles[target].astext())}</a>'
+    for node in list(tree.findall(reading_paths)):
+        items = "".join(
+            f"<li><strong>{html.escape(path['title'])}:</strong> "
+            f"{' · '.join(link(path, target) for target in path['pages'] if target != page)}</li>"
+            for path in paths
+        )
+        node.replace_self(nodes.raw("", f'<ul class="sense7-all-paths">{items}</ul>', format="html"))
 
 
 class reading_paths(nodes.General, nodes.Element):
@@ -89,69 +92,31 @@ class ReadingPathsDirective(SphinxDirective):
         return [reading_paths()]
 
 
-def _list_paths(app, tree, page: str) -> None:
-    for node in list(tree.findall(reading_paths)):
-        items = "".join(
-            f"<li><strong>{html.escape(path['title'])}:</strong> "
-            f"{' · '.join(_link(app, path, page, target) for target in path['pages'] if target != page)}</li>"
-            for path in read_paths(Path(app.confdir))
-        )
-        node.replace_self(nodes.raw("", f'<ul class="sense7-all-paths">{items}</ul>', format="html"))
-
-
 # --- how to run it again, and all its values -------------------------------------------
 
 
 def _add_rerun(app, tree) -> None:
-    """End a notebook's page with the command that runs it again, and with its values."""
+    """End a notebook's page with the command that runs it again, and with every value that it recorded, folded."""
     page = app.env.docname
     name = page.removeprefix("notebooks/")
     if name == page:
         return
-    edition = looked_up(app.env, "edition.json")
-    data = (
-        edition.facts["name"]
-        if edition.facts["kind"] in {"synthetic", "official", "third-party"}
-        else edition.facts["file"]
-    )
-    section = nodes.section("", nodes.title(text="Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"])
+    edition = looked_up(app.env, "edition.json", f"results/{name}.json")
+    known = edition.facts["kind"] in {"synthetic", "official", "third-party"}
+    section = nodes.section("", nodes.title("", "Rerun this page"), ids=["rerun-this-page"], names=["rerun this page"])
     download = nodes.reference("", "this page as a notebook", refuri=f"../_sources/{page}.ipynb", internal=True)
-    section += nodes.paragraph(
-        "",
-        "",
-        nodes.Text("All code, set-up included: "),
-        download,
-        nodes.Text(". In a checkout (elsewhere without .venv/bin/):"),
-    )
-    parameters = ["-p", f"data={data}"] if "data" in edition.facts["made"]["notebooks"].get(name, ()) else []
+    section += paragraph("All code, set-up included: ", download, ". In a checkout (elsewhere without .venv/bin/):")
+    has_data = "data" in edition.facts["made"]["notebooks"].get(name, ())
+    parameters = ["-p", f"data={edition.facts['name' if known else 'file']}"] if has_data else []
     command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
-    section += _values(app, edition, name)
+    if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
+        title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
+        table = values_table(edition, keys, title)
+        table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
+        section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
-
-
-def _values(app, edition: Edition, name: str) -> list[nodes.Node]:
-    """Every value that a notebook recorded, folded: name, value, n and method."""
-    values = [value for value in edition.values.values() if value["notebook"] == name]
-    if not values:
-        return []
-    looked_up(app.env, f"results/{name}.json")
-    body = [
-        [[nodes.paragraph("", "", nodes.literal(text=value["key"]))], *([nodes.paragraph(text=text)] for text in cells)]
-        for value in values
-        for cells in [_cells(edition, value)]
-    ]
-    head = ("Name", "Value", "n", "How it was computed")
-    title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
-    table = page_table(title, head, (28, 24, 10, 38), body, classes=["sense7-values", "colwidths-given"])
-    table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-    return folded(f"All values of this page ({len(values):,})", table)
-
-
-def _cells(edition: Edition, value: Mapping) -> tuple[str, str, str]:
-    n = "" if value["n"] is None else f"{value['n']:,}"
-    return format_value(value) + marks(edition, value["key"]), n, value["method"]
 
 
 def _add_script(app) -> None:
@@ -189,9 +154,7 @@ def _say_what_was_not_run(app, tree) -> None:
     for source in [node for node in tree.findall(nodes.literal_block) if node.astext().startswith(NOT_RUN)]:
         reason, code = source.astext().split("\n", 1)
         cell = source.parent.parent
-        cell.parent.insert(
-            cell.parent.index(cell), nodes.paragraph("", "", nodes.emphasis(text=reason.removeprefix("# ")))
-        )
+        cell.parent.insert(cell.parent.index(cell), paragraph(nodes.emphasis(text=reason.removeprefix("# "))))
         source.replace_self(nodes.literal_block(code, code, **source.attributes))
 
 
@@ -223,14 +186,9 @@ def _leave_out_empty_sections(app, tree) -> None:
         for section in [*own, *more]:
             if (results := _results(section)) and set(results) == main:
                 # The ledger leads to its cells: there the page begins, and says why nothing is shown.
-                page["ids"] += [f"cell-{count}" for count in _counts(section)]
+                cells = [cell for cell in section.findall(nodes.container) if _is(cell, "cell_code")]
+                page["ids"] += [f"cell-{cell['exec_count']}" for cell in cells if cell.get("exec_count")]
                 section.parent.remove(section)
-
-
-def _counts(node: nodes.Node) -> list[int]:
-    """Execution counts of the cells in a node."""
-    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code"))
-    return [cell["exec_count"] for cell in cells if cell.get("exec_count")]
 
 
 def _results(node: nodes.Node) -> list[str]:
@@ -293,14 +251,22 @@ def _about(app, facts: Mapping, address: str) -> list[dict]:
     """What the book is about, in the words of schema.org: the paper, and the data of this edition."""
     paper = parse_file(str(Path(app.confdir) / app.config.bibtex_bibfiles[0])).entries[_PAPER]
     paper_address = f"https://arxiv.org/abs/{paper.fields['eprint']}"
-    authors = [
-        " ".join([*person.first_names, *person.middle_names, *person.last_names]) for person in paper.persons["author"]
-    ]
-    article = {"@type": "ScholarlyArticle", "name": paper.fields["title"].replace("{", "").replace("}", "")}
-    article |= {"url": paper_address, "datePublished": paper.fields["year"]}
-    article["author"] = [{"@type": "Person", "name": name} for name in authors]
-    dataset = {"@type": "Dataset", "name": f"{app.config.project}: {facts['label']}", "url": address}
-    dataset |= {"description": facts["label"], "identifier": f"sha256:{facts['sha256']}", "isBasedOn": paper_address}
+    names = [" ".join([*one.first_names, *one.middle_names, *one.last_names]) for one in paper.persons["author"]]
+    article = {
+        "@type": "ScholarlyArticle",
+        "name": paper.fields["title"].replace("{", "").replace("}", ""),
+        "url": paper_address,
+        "datePublished": paper.fields["year"],
+        "author": [{"@type": "Person", "name": name} for name in names],
+    }
+    dataset = {
+        "@type": "Dataset",
+        "name": f"{app.config.project}: {facts['label']}",
+        "url": address,
+        "description": facts["label"],
+        "identifier": f"sha256:{facts['sha256']}",
+        "isBasedOn": paper_address,
+    }
     return [{"@context": "https://schema.org", **entry} for entry in (article, dataset)]
 
 
@@ -342,7 +308,6 @@ def setup(app):
     app.add_directive("reading-paths", ReadingPathsDirective)
     app.connect("doctree-read", _add_rerun, priority=700)
     app.connect("doctree-resolved", _add_what_follows)
-    app.connect("doctree-resolved", _list_paths)
     app.connect("builder-inited", _add_script)
     app.connect("html-page-context", _add)
     app.add_transform(_MathML)

@@ -1,0 +1,222 @@
+"""What is written in the official format: its sheets laid out, an empty workbook to fill in, and a data set in parts.
+
+Parts are by participant, for what no memory holds at once: ``part=0000/Tasks.parquet``, ``part=0000/Messages.parquet``
+and so on, named as Hive, Spark, DuckDB and Dask name partitions. All that a participant did lies in one part, and each
+part is read like any folder of tables.
+"""
+
+import csv
+import re
+import shutil
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sense7.errors import UserError
+from sense7.files import not_written, one_line, reason, scratch_folder
+from sense7.study import ABSENT, RATED, UNREADABLE, Study
+from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
+from sense7.terminal import count_of
+from sense7.workbook.diagnostics import Diagnostics, refusal
+from sense7.workbook.ids import as_text
+from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, scale_columns
+from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
+from sense7.workbook.tables import as_typed
+from sense7.workbook.xlsx import Sheet, new_workbook
+
+FORMATS = ("parquet", "csv")
+
+MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
+"""Column -> what it means, of the format and of the sheet Participants."""
+
+
+def official_sheets(
+    tasks: list[dict], messages: list[dict], by: str = "official", further: Sequence[str] = ()
+) -> list[Sheet]:
+    """Lay out Tasks (with further columns) and Messages from cells by the official names, or those of the frames."""
+    sheets = []
+    for (name, columns), rows, more in zip(CORE_COLUMNS.items(), (tasks, messages), (list(further), []), strict=True):
+        keys = [getattr(column, by) for column in columns] + more
+        header = [column.official for column in columns] + more
+        sheets.append(Sheet(name, header, [[row.get(key) for key in keys] for row in rows]))
+    return sheets
+
+
+def official_scales() -> Sheet:
+    """The sheet that declares every column to be on the official scale."""
+    rows = [[name, Interval(1, size).option] for name, size in scale_columns().items()]
+    return Sheet(SCALES_SHEET, ["column", "scale"], rows)
+
+
+# --- the template ---
+
+
+def explain(column: Column) -> str:
+    """Say what a column of the format means, and which answers it takes."""
+    meaning = MEANINGS["format"].get(column.official)
+    if meaning is None:
+        dimension = next(one for one in DIMENSIONS if one.name == column.name.removeprefix("post_"))
+        when = "After the conversation" if column.name.startswith("post_") else "In this message"
+        meaning = f"{dimension.title}. {when}: the assistant {dimension.definition}."
+    if column.scale is None:
+        return meaning
+    levels = ", ".join(f"{level} = {words[0]}" for level, words in enumerate(column.scale.vocabularies[0], 1))
+    blank = "unknown: asked, but not rated; blank: not asked" if column.scale is TURN_RATING else "blank: no answer"
+    return f"{meaning}\n{levels}. Numbers or words; {blank}."
+
+
+def write_template(path: str | Path, *, replace: bool = False) -> Path:
+    """Write an empty workbook with the sheets Tasks, Messages and Participants; equal calls give equal bytes.
+
+    Each header cell has a note that says what the column means and which answers it takes; cells of answer scales have
+    a list to choose from, which lets other entries through, as the reader knows numbers and further words too.
+    """
+    path = Path(path).expanduser()
+    if path.suffix.casefold() != ".xlsx":
+        raise refusal(path, "template-ending")
+    if path.is_dir():
+        raise refusal(path, "template-folder")
+    if path.exists() and not replace:
+        raise refusal(path, "template-there")
+    with new_workbook(path) as book:
+        bold = book.add_format({"bold": True, "bottom": 1})
+        notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
+        for sheet, meanings in (notes | {"Participants": MEANINGS["participants"]}).items():
+            page = book.add_worksheet(sheet)
+            for position, (name, note) in enumerate(meanings.items()):
+                page.write_string(0, position, name, bold)
+                page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
+                page.set_column(position, position, max(12, len(name) + 2))
+            for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
+                # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
+                choices, kind = ["user", "assistant", "error"], "stop"
+                message = f"Write exactly one of: {', '.join(choices)}."
+                if scale := column.scale:
+                    choices = [words[0].capitalize() for words in scale.vocabularies[0]]
+                    choices += ["Unknown"] if scale is TURN_RATING else []
+                    kind, message = "warning", f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
+                elif column.name != "role":
+                    continue
+                rule = {"validate": "list", "source": choices, "error_type": kind, "error_title": "Not on the list"}
+                # Further rows can be filled all the same.
+                page.data_validation(1, position, 20_000, position, rule | {"error_message": message})
+            page.freeze_panes(1, 0)
+    return path
+
+
+# --- parts ---
+
+
+def partition_folders(folder: str | Path) -> list[Path]:
+    """Give the parts of a data set, in order: its folders ``part=0000``, ``part=0001`` and so on."""
+    folder = Path(folder).expanduser()
+    try:
+        folders = sorted(path for path in folder.iterdir() if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
+    except OSError as error:
+        raise refusal(folder, "unreadable-folder", error=reason(error)) from None
+    if not folders:
+        raise refusal(folder, "no-part", folder=folder)
+    return folders
+
+
+def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str = "parquet") -> list[Path]:
+    """Write a study in parts about equal in messages, each with all that some of the participants did.
+
+    What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown`` where
+    somebody declined to rate. ``folder`` is absent or empty, and appears whole or not at all.
+    """
+    folder = Path(folder).expanduser().absolute()
+    people = study.conversations["participant"].unique()
+    if not 1 <= parts <= len(people):
+        raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
+    write = {"parquet": _write_parquet, "csv": _write_csv}[form]
+    # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
+    conversations = study.conversations
+    messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
+    load = messages.groupby(conversations["participant"], sort=False).sum()
+    wanted, part_of, last = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int), {}, -1
+    for number, (participant, part) in enumerate(wanted.items()):
+        last = min(last + 1, max(last, part, parts - (len(wanted) - number), 0))
+        part_of[participant] = last
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise refusal(folder, "folder-in-use")
+        with scratch_folder(folder.parent) as scratch:
+            making = scratch / folder.name
+            for number in range(parts):
+                target = making / f"part={number:04d}"
+                target.mkdir(parents=True)
+                for sheet in _sheets(study, [one for one, part in part_of.items() if part == number]):
+                    write(sheet, target / f"{sheet.name}.{form}")
+            if folder.exists():
+                folder.rmdir()
+            shutil.move(making, folder)
+    except OSError as error:
+        raise UserError(not_written(error.filename or folder, error)) from None
+    return partition_folders(folder)
+
+
+def _sheets(study: Study, people: list[str]) -> list[Sheet]:
+    """The sheets of a part: the official ones of these participants, and every further one whole."""
+
+    def sheet(name: str, frame, official: dict[str, str]) -> Sheet:
+        present = [column for column in frame if column in official]
+        cells = frame[present].astype(object)
+        rows = cells.where(cells.notna(), None).to_numpy().tolist()
+        return Sheet(name, [official[column] for column in present], rows)
+
+    names = {name: {one.name: one.official for one in columns} for name, columns in CORE_COLUMNS.items()}
+    own = study.conversations[study.conversations["participant"].isin(people)]
+    tasks = own.assign(participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None))
+    ratings = study.turns[["row"]].copy()
+    for name in RATING_NAMES:
+        states = study.turns[f"{name}_state"]
+        ratings[name] = study.turns[name].astype(object).where(states == RATED, "unknown")
+        ratings.loc[states == ABSENT, name] = None
+        ratings.loc[states == UNREADABLE, name] = UNREADABLE  # no word of any scale, so it stays that
+    said = study.messages[study.messages["conversation"].isin(own["conversation"])]
+    said = said.join(ratings.set_index("row"), on="row")
+    sheets = [sheet("Tasks", tasks[[name for name in names["Tasks"] if name in tasks]], names["Tasks"])]
+    sheets += [sheet("Messages", said[[name for name in names["Messages"] if name in said]], names["Messages"])]
+    if study.participants is not None:
+        known = study.participants[study.participants["participant"].isin(people)].drop(columns="row")
+        headers = dict(zip(known.columns, ["PID", *known.columns[1:]], strict=True))
+        sheets.append(sheet(study.participants_sheet, known, headers))
+    written = [study.sheets.get(study.participants_sheet)]
+    written += [locate_sheet(study.sheets, official, Diagnostics()) for official in KEY_COLUMNS]
+    written += filter(is_scales_sheet, study.sheets.values())
+    sheets.append(official_scales())  # which what is written is on, and may lie between two levels of
+    return sheets + [one for one in study.sheets.values() if not any(one is other for other in written)]
+
+
+def _write_csv(sheet: Sheet, path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as stream:
+        table = csv.writer(stream)
+        table.writerow(sheet.header)
+        for number, row in enumerate(sheet.rows, 2):
+            texts = ["" if cell is None else as_text(cell) for cell in row]
+            for column, cell, text in zip(sheet.header, row, texts, strict=True):
+                if isinstance(cell, str) and as_text(as_typed(text)) != cell:
+                    place = f"sheet {sheet.name}, column {column}, row {number} of a part"
+                    raise refusal(place, "text-like-number", text=cell)
+            table.writerow(texts)
+
+
+def _write_parquet(sheet: Sheet, path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise refusal(path, "no-pyarrow/writing") from None
+    columns = {}
+    try:
+        for position, name in enumerate(sheet.header):
+            cells = sheet.column(position)
+            if len({type(cell) for cell in cells if cell is not None}) > 1:  # a column of a parquet file has one type
+                cells = [as_text(cell) for cell in cells]
+            columns[name] = pyarrow.array(cells)
+        parquet.write_table(pyarrow.table(columns), path)
+    except (pyarrow.ArrowException, UnicodeError) as error:
+        raise refusal(f"sheet {sheet.name}", "not-for-parquet", error=one_line(error)) from None

@@ -1,0 +1,170 @@
+"""`sense7 judge run` and `judge batch` as commands: what they say, their exit codes, and what a kill costs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from helpers import endpoint
+from helpers.extras import need_the_judge
+from helpers.judged import kept_in, number_of
+from sense7.cli.judge import judge as judge_commands
+from sense7.errors import UserError
+from sense7.judge.files import read_predictions
+
+need_the_judge()
+
+Answered, GOOD = endpoint.Answer, endpoint.GOOD
+SENSE7 = Path(sys.executable).with_name("sense7")
+KEY = "sk-loopback-0123456789abcdef"
+
+
+@pytest.fixture
+def command(server, workbook, tmp_path):
+    """The start of a command that asks about so many conversations, in the folder ``out`` if no other is given."""
+
+    def build(conversations, out="out"):
+        given = ["--data", workbook(conversations), "--model", "judge", "--base-url", server.address]
+        return ["run", *given, "--out", tmp_path / out, "--retries", 1, "--backoff", 0.01]
+
+    return build
+
+
+def invoked(*arguments, code=0):
+    done = CliRunner().invoke(judge_commands, [str(argument) for argument in arguments])
+    if isinstance(done.exception, UserError):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+def started(*arguments, **environment):
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
+    line = [SENSE7, "judge", *map(str, arguments)]
+    return subprocess.Popen(line, text=True, env=os.environ | environment, **pipes)
+
+
+@pytest.mark.parametrize(
+    "at_once", [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)]
+)
+def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(at_once, server, command, tmp_path):
+    answered, killed, arguments = 40, threading.Event(), [*command(60), "--runs", 20, "--concurrency", at_once]
+
+    def script(asked):
+        if asked.number == at_once + answered:  # so each answer so far made room for one more request
+            process.kill()
+            killed.set()
+        return GOOD if asked.number <= answered else Answered(wait=600)
+
+    server.script = script
+    process = started(*arguments)
+    _, err = process.communicate(timeout=300)
+    assert killed.is_set(), err
+    kept, asked = kept_in(tmp_path / "out"), len(server.asked)
+    assert len(kept) == len(server.answered) == answered
+    server.script = lambda asked: GOOD
+    invoked(*arguments, "--yes")
+    assert len(server.asked) - asked == 60 * 20 - answered
+    assert set(server.times_answered().values()) == {20}
+    assert kept.items() <= kept_in(tmp_path / "out").items()
+
+
+def test_an_interrupted_session_says_so_and_keeps_all(server, command, tmp_path):
+    # After two answers none comes any more, so that it is interrupted at work however busy the machine is.
+    server.script, folder = lambda asked: Answered(wait=600 * (asked.number > 2)), tmp_path / "out"
+    process, end = started(*command(8), "--concurrency", 2), time.monotonic() + 300
+    while len(kept_in(folder)) < 2:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "interrupted; what was finished is kept" in err
+    assert "Traceback" not in err
+    assert len(kept_in(folder)) >= 2
+    assert not list(folder.glob("*.xlsx"))
+
+
+def test_the_key_is_nowhere(server, command, tmp_path):
+    answers = [
+        Answered(text=f"<S0>The key is {KEY}.</S0><S2>2</S2>"),
+        Answered(status=401, body=endpoint.error_body(f"Incorrect API key provided: {KEY}.")),
+        Answered(status=500, body=KEY.encode()),
+        Answered(body=KEY.encode()),
+    ]
+    server.script = lambda asked: answers[number_of(asked)]
+    process = started(*command(4), SENSE7_JUDGE_KEY=KEY, INSPECT_TRACEBACK_LOCALS="1", HOME=str(tmp_path))
+    out, err = process.communicate(timeout=300)
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+    assert process.returncode == 1, err
+    assert KEY not in out + err
+    assert "key from SENSE7_JUDGE_KEY" in err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    frame = read_predictions(next((tmp_path / "out").glob("*.xlsx"))).frame
+    assert KEY not in frame.to_json()
+    assert frame["output"][0] == "<S0>The key is [key].</S0><S2>2</S2>"
+    assert frame["reason"][1] == "HTTP 401: Incorrect API key provided: [key]."
+
+
+def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):
+    said = invoked(*command(4), "--runs", 10, "--dry-run", "--price-in", 2.5, "--price-out", 10)
+    assert "40 (4 conversations, runs: 10)" in said.stdout
+    assert "1.25 at most" in said.stdout
+    assert (server.asked, (tmp_path / "out").exists()) == ([], False)
+
+
+def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command, tmp_path):
+    arguments = [*command(2), "--price-in", 1, "--price-out", 1e5]
+    with pytest.raises(UserError, match=r"more than the limit of 10\.00\. Give --yes to go on"):
+        invoked(*arguments)
+    assert server.asked == []
+    said = invoked(*arguments, "--yes")
+    assert Path(said.stdout.strip()).is_file()
+    assert "2/2 calls" in said.stderr
+    assert "cost 6.00" in said.stderr
+    assert said.stderr.splitlines()[-1] == "ok 2; doubtful readings 0"
+    assert "Spearman" in invoked("evaluate", tmp_path / "out", "--draws", 50).stdout
+
+
+def test_a_run_whose_replies_are_all_unusable_ends_with_1_and_shows_one_safely(server, command, monkeypatch):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
+    server.script = lambda asked: Answered(text=f"\x1b]0;title\x07{KEY} [bold]no\nscore")
+    for _ in range(2):  # the second sends nothing, and says the same
+        err = invoked(*command(3), code=1).stderr
+        assert err.splitlines()[-1].startswith("sense7: run 1: none of 3 replies could be used; the last: parse_")
+        assert "[key] [bold]no score" in err
+        assert "\x1b" not in err
+        assert KEY not in err
+    assert len(server.asked) == 3
+    said = invoked(*command(3, "two"), "--give-up-after", 2, "--concurrency", 1, code=1)
+    assert "stops          after 2 replies in a row that cannot be used (--give-up-after)" in said.stderr
+    assert "sense7: stopped after 2 of 3 calls: 2 replies in a row could not be used" in said.stderr
+    assert said.stderr.splitlines()[-1].endswith("1 without an answer; the same command asks for these again")
+
+
+def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, command, tmp_path):
+    server.script = endpoint.refuses("max_tokens")
+    said = invoked(*command(5), code=1).stderr
+    assert "Give --param max_completion_tokens=3000" in said
+    assert "5 without an answer; corrected in this way, the command asks for these again" in said
+    said = invoked(*command(5), "--param", "max_completion_tokens=3000", "--per-minute", "6000").stderr
+    assert "parameters     the authors', without max_tokens and with max_completion_tokens=3000" in said
+    server.script = lambda asked: Answered(prompt_tokens=100_000)
+    said = invoked(*command(5, "cut"), "--context", "100000", code=1).stderr
+    assert "5 longer than the context of the model, and without a score" in said
+    assert "OLLAMA_CONTEXT_LENGTH" in said
+    server.script = lambda asked: Answered(status=500, body=b"broken")
+    options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
+    assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr
+    evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50)
+    assert "never asked: 9 conversations, without a score and not in n under any policy" in evaluated.stdout
+    evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json")
+    assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 3
