@@ -11,7 +11,7 @@ import sense7
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate
-from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate
+from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate, widened
 
 ROWS = pd.DataFrame({"participant": [f"P{row // 2}" for row in range(20)], "x": np.arange(20) % 7, "y": np.arange(20)})
 BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
@@ -68,6 +68,11 @@ def test_an_interval_of_another_kind_is_said_and_a_note_stays():
     row = number(lambda: Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(BOOTSTRAP)
     assert (row["method"], row["reason"], row["low"]) == ("mean; t interval", "six of seven items", 1.0)
     assert number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"] == "constant"
+
+
+def test_more_comparisons_widen_by_bonferroni():
+    assert widened(BOOTSTRAP, 5).confidence == pytest.approx(0.99)
+    np.testing.assert_array_equal(widened(BOOTSTRAP, 5).weights(), BOOTSTRAP.weights())
 
 
 @pytest.mark.parametrize("draw", [0, 1, 7])

@@ -120,6 +120,11 @@ def share(bootstrap: ParticipantBootstrap, counted, among, participants) -> np.n
     return resampled(bootstrap, ratio, np.column_stack([counted, among]), participants)
 
 
+def widened(bootstrap: ParticipantBootstrap, comparisons: int) -> ParticipantBootstrap:
+    """Return the same resamples with intervals for so many comparisons together (Bonferroni)."""
+    return replace(bootstrap, confidence=1 - (1 - bootstrap.confidence) / max(1, comparisons))
+
+
 class Resamples:
     """Statistics of complete columns over all units and in every resample of them: arrays of shape (1 + draws,).
 
