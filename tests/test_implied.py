@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sense7.errors import UserError
-from sense7.implied import ImpliedTruth, distances, implied_truths, load_implied
+from sense7.implied import ImpliedTruth, implied_truths, load_implied
 
 PARAMETERS = {"participants": 109, "turn_sd": 0.55}
 PLANTED = [
@@ -41,11 +41,6 @@ def test_independent_code_comes_before_the_means_of_the_companions_own_statistic
 def test_a_planted_parameter_is_the_truth_of_its_value_only_where_no_mean_is_known():
     assert implied_truths(TRUTH, IMPLIED)["importance"].value == 0.21
     assert implied_truths(TRUTH, None)["importance"].value == 0.2
-
-
-def test_a_count_is_what_was_planted():
-    assert implied_truths(TRUTH, IMPLIED)["participants"].value == 109
-    assert implied_truths(TRUTH, None)["participants"].value == 109
 
 
 def test_what_no_study_defined_has_no_implied_truth():
@@ -130,9 +125,3 @@ def test_a_file_that_is_something_else_is_refused_by_its_name(tmp_path, content)
     path.write_text(content)
     with pytest.raises(UserError, match=r"implied\.json: can't be read"):
         load_implied(path)
-
-
-def test_distances_are_those_of_every_value_that_has_one():
-    truths = {"a": ImpliedTruth(0.5, sd=0.1), "fixed": ImpliedTruth(1, sd=0.0), "not recorded": ImpliedTruth(1, sd=1.0)}
-    values = {"fixed": found(1), "a": found(0.6), "unknown": found(1, 0, 2)}
-    assert distances(values, truths) == {"a": pytest.approx(1.0)}

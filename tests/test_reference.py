@@ -219,32 +219,6 @@ def test_every_error_is_within_its_tolerance(stored):
             assert 0 <= error["largest_error"] <= error["tolerance"], row["statistic"]
 
 
-def test_errors_of_cheap_statistics_are_those_of_a_fresh_run(script, golden, workbooks, stored):
-    from sense7.estimators import alpha
-    from sense7.estimators.bootstrap import ParticipantBootstrap
-    from sense7.findings import agreement, measures
-    from sense7.findings import reliability as items
-    from sense7.taxonomy import DIMENSION_NAMES
-    from sense7.workbook import read_workbook
-
-    study = read_workbook(workbooks["reference"])
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=2, seed=1)
-    turns = measures.turn_ratings(study)
-    kappas = {
-        short: agreement.agreement_with_overall(study, bootstrap, weights)["estimate"]
-        for weights, short in (("linear", "lin"), ("quadratic", "quad"))
-    }
-    rest = items.item_rest(turns, bootstrap)["estimate"]
-    found = {f"kappa_{short}_{name}_overall": kappas[short][name] for name in DIMENSION_NAMES for short in kappas}
-    found |= {f"item_rest_r_turn_pairwise_{name}": rest[name] for name in DIMENSION_NAMES}
-    found["alpha_raw_turn_pairwise"] = alpha.cronbach_alpha(turns)
-    entries = script.family_of(golden, script.read_families())
-    largest = {row["statistic"]: max(error["largest_error"] for error in row["errors"]) for row in stored["families"]}
-    for quantity, value in found.items():
-        limit = max(2 * largest[entries[quantity]["statistic"]], script.NOISE)
-        assert abs(value - golden[quantity]) <= limit, quantity
-
-
 def test_every_module_of_statistics_is_in_the_table(stored):
     named = {name for part in ("families", "without_reference") for row in stored[part] for name in row["functions"]}
     package = ROOT / "src/sense7"

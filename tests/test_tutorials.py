@@ -241,12 +241,6 @@ def test_every_command_exists_with_its_options(words):
         assert words[0] in OF_OTHERS, "a command that no test knows"
 
 
-def test_an_unknown_option_would_be_found():
-    command = typer.main.get_command(cli.app).commands["check"]
-    with pytest.raises(Exception, match="No such option"):
-        command.make_context("check", ["mine.xlsx", "--stirct"])
-
-
 # What they say of messages
 
 

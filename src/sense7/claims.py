@@ -177,11 +177,6 @@ class Row:
         cell = self.computed.get("cell")
         return f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
 
-    @property
-    def primary(self) -> bool:
-        """Whether the figure comes from a primary source."""
-        return self.claim.grade in PRIMARY
-
     def to_dict(self) -> dict:
         """As plain values for ledger.json."""
         published = asdict(self.claim) | {"shown": self.claim.published}

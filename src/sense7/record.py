@@ -33,8 +33,6 @@ SMALLEST_P = 0.001
 MANIFEST = "manifest.json"
 """Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.manifest`."""
 
-FIELDS = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
-
 LISTED = ("what", "published", "computed", "same")
 """Columns of what a recorded count lists; see :meth:`Recorder.value`."""
 

@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from helpers.chromium import chromium
+from helpers.chromium import PATIENCE, chromium
 from sense7.book.build import build_edition
 
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")
@@ -39,6 +39,7 @@ class Reader:
         self.context = browser.new_context(
             viewport=WIDE, color_scheme=self.theme, reduced_motion="reduce", accept_downloads=True
         )
+        self.context.set_default_timeout(PATIENCE)
         self.context.route(OUTSIDE, self._refuse)
         self.page = self.context.new_page()
         self.page.on("console", self._hear)

@@ -267,13 +267,9 @@ PASTED = f"User: Hi\nAssistant: Hello:\n{HOSTILE}\n\nuser:Thanks\nASSISTANT: Gla
     ("text", "found"),
     [
         (PASTED, 1),
-        (json.dumps({"id": "mine", "messages": CHATS[0]["messages"]}), 1),
         ("\n".join(json.dumps(each) for each in CHATS), 2),
-        (json.dumps(CHATS[0]["messages"]), 1),
         ("Hello", 0),
-        ("User: nobody answered", 0),
         ('{"messages": [{"role": "system", "content": "x"}, {"role": "assistant", "content": "y"}]}', 0),
-        ('{"messages": 5}', 0),
         ("null", 0),
     ],
 )
@@ -316,7 +312,9 @@ def faults(page):
     ]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "language", ["en", *(pytest.param(one, marks=pytest.mark.long) for one in sorted({*LANGUAGES} - {"en"}))]
+)
 def test_every_step_is_without_fault_on_a_phone_and_a_desk_in_light_and_dark(new_person, language):
     study = {"title": "T", "language": language, "turns": "first", "consent": "C", "questions": QUESTIONS}
     person = new_person(StudyFile.from_mapping(study | {"add_conversations": True}, ""), chats=CHATS[:1])

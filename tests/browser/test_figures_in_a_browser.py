@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.long)])
 def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path, theme):
     page = reader.open("notebooks/02-ratings.html")
     reader.use_theme(theme)

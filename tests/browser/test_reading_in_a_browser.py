@@ -71,7 +71,7 @@ def theme(page):
     return page.evaluate("document.documentElement.dataset.theme")
 
 
-@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize("system", ["dark", pytest.param("light", marks=pytest.mark.long)])
 def test_the_book_follows_the_system_until_the_reader_chooses(reader, system):
     reader.page.emulate_media(color_scheme=system)
     page = reader.open("notebooks/02-ratings.html")

@@ -150,15 +150,6 @@ def test_an_alpha_of_one_is_not_called_certain():
         assert "interval" not in row["method"]
 
 
-def test_a_dimension_that_one_participant_alone_rated_leaves_no_interval():
-    ratings = one_participant_each([[1, 1, 2], [2, 3, np.nan], [4, 4, np.nan], [5, 4, np.nan], [3, 3, np.nan]])
-    ratings = pd.concat([ratings, ratings.assign(a=lambda frame: 6 - frame["a"], c=lambda frame: frame["c"] + 1)])
-    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
-    assert np.isfinite(row["estimate"])
-    assert np.isnan(row["low"])
-    assert row["reason"] == "no interval: undefined without 1 of the 5 participants"
-
-
 def test_an_unknown_interval_is_refused():
     ratings = one_participant_each([[1, 2], [2, 3]])
     with pytest.raises(ValueError, match="participants, percentile, feldt"):

@@ -202,30 +202,6 @@ def test_an_estimate_that_the_scale_does_not_know_has_no_interval():
     assert reason == "no interval: undefined at this value"
 
 
-def test_a_row_names_the_interval_that_it_has_and_no_other():
-    bootstrap = ParticipantBootstrap(["a", "b"], draws=200, seed=1, confidence=0.9)
-    common = {"n": 3, "unit": "points", "method": "mean"}
-    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common)
-    assert row["method"] == "mean; 90% percentile interval, 200 resamplings of participants"
-    row = bootstrap.row((2.0, 1.0, 3.0, ""), **common, how=bootstrap.describe(LOG))
-    assert (
-        row["method"] == "mean; 90% t interval on the scale log, standard error by leaving out each participant in turn"
-    )
-    row = bootstrap.row((2.0, np.nan, np.nan, "no interval: why"), **common)
-    assert (row["estimate"], row["method"], row["reason"]) == (2.0, "mean", "no interval: why")
-    row = bootstrap.row((np.nan, 1.0, 2.0, ""), **common, undefined="never rated")
-    assert np.isnan([row["estimate"], row["low"], row["high"]]).all()
-    assert (row["method"], row["reason"], row["n"]) == ("mean", "never rated", 3)
-
-
-def test_sums_keep_the_shape_of_what_is_summed():
-    values = np.arange(24.0).reshape(4, 3, 2)
-    sums = sums_by_participant(values, np.array([1, 0, 1, 1]), 3)
-    assert sums.shape == (3, 3, 2)
-    np.testing.assert_array_equal(sums[1], values[[0, 2, 3]].sum(axis=0))
-    np.testing.assert_array_equal(sums[2], 0)
-
-
 # What it refuses
 
 SOME = ["a", "b", "c"]
@@ -307,15 +283,6 @@ def test_the_seed_decides_the_draws_within_groups_and_the_name_says_how():
     assert (first.weights() != other.weights()).any()
     assert first.description == "95% percentile interval, 20 resamplings of participants within groups"
     assert first.describe(OWN_SCALE) == ParticipantBootstrap(["a"]).describe(OWN_SCALE)
-
-
-def test_draws_within_groups_do_not_depend_on_memory(monkeypatch):
-    expected = grouped(draws=30)[2].weights()
-    monkeypatch.setattr("sense7.estimators.bootstrap._CELLS", 40)
-    small = grouped(draws=30)[2]
-    assert small.weights().dtype == float
-    assert small._weights.dtype == np.uint8
-    assert (small.weights().sum(axis=1) == expected.sum(axis=1)).all()
 
 
 @pytest.mark.parametrize(

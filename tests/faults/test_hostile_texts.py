@@ -15,7 +15,6 @@ from helpers import hostile
 from sense7 import cli, tables
 from sense7.figures.style import csv_text
 from sense7.judge.files import read_predictions, write_predictions
-from sense7.terminal import plain_lines
 from sense7.workbook import read_sheets, read_workbook, write_sheets
 
 PAYLOADS = hostile.texts("payload")
@@ -73,14 +72,6 @@ def test_no_text_of_a_csv_is_a_formula_and_each_can_be_had_back(payload):
         [payload, payload],
         ["plain", "-1"],
     ]
-
-
-def test_numbers_of_a_csv_stay_numbers():
-    table = pd.DataFrame({"estimate": [-0.25, float("nan")], "n": [3, -4]}, index=["-a", "b"])
-    again = pd.read_csv(io.StringIO(csv_text(table)), index_col=0)
-    assert again.dtypes.tolist() == ["float64", "int64"]
-    assert again.to_numpy().tolist()[0] == [-0.25, 3]
-    assert again.index.tolist() == ["'-a", "b"]
 
 
 def test_the_rows_of_several_tables_are_made_safe_as_well():
@@ -154,8 +145,3 @@ def test_a_ledger_with_hostile_names_is_printed_as_text(monkeypatch):
         assert said.exit_code == int("--strict" in arguments), said.output  # nothing was compared with the paper
         assert not STEERS.search(said.output)
         assert "zqpayload00q" in said.output
-
-
-def test_every_payload_is_harmless_once_it_is_plain():
-    assert not STEERS.search(plain_lines("\n".join(PAYLOADS)))
-    assert plain_lines("ünïcödé — “x” 你好 🙂\nnext") == "ünïcödé — “x” 你好 🙂\nnext"

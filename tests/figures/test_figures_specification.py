@@ -70,24 +70,10 @@ def test_the_first_specification_stands_there_without_a_script():
     assert page.select("input, button, select") == [], "what only a script can move is added by the script"
 
 
-def test_a_specification_that_has_no_estimate_says_why():
-    figure, page = drawn(table_of([np.nan, 0.1, 0.2], reason="nobody chose"))
-    assert page.output.get_text().startswith("As on the other pages: no estimate: nobody chose. ")
-    assert "By its estimate" not in page.output.get_text()
-    assert {path["d"] for path in page.select(".sense7-here path")} == {""}
-    assert "nan" not in figure.alt
-
-
 def test_a_headline_without_a_published_figure_is_compared_with_its_reference():
     _, page = drawn(table_of([0.3, 0.05], "continuity_contrast"), None, "continuity_contrast")
     assert "1 of 2 specifications have an interval that lies above zero." in page.output.get_text()
     assert content_of(page)["left_out"] == HEADLINES["continuity_contrast"].left_out
-
-
-def test_the_combinations_that_are_left_out_have_their_reason():
-    for name, one in HEADLINES.items():
-        combinations = np.prod([len(options) for options in one.choices.values()])
-        assert bool(one.left_out) == (len(specifications(name)) < combinations), name
 
 
 def test_texts_of_a_workbook_are_inert():

@@ -76,16 +76,18 @@ def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(de
     assert table["estimate"].iloc[:3].idxmax() == "percentile interval over resampled participants"
 
 
-def test_the_code_still_gives_the_first_studies(stored, coverage):
+@pytest.mark.parametrize(
+    "design", ["within", pytest.param("between", marks=pytest.mark.long)]
+)  # the other design is the same code on other parameters
+def test_the_code_still_gives_the_first_studies(stored, coverage, design):
     assert list(stored["first_studies"]) == list(coverage.WORLDS)
     part_of = {world: part for part, worlds in coverage.PARTS.items() for world in worlds}
-    for world, studies in stored["first_studies"].items():
-        part = stored["parts"][part_of[world]]
-        settings = coverage.Settings(part["studies"], part["draws"], part["seed"])
-        found = coverage.one_study(world, 0, settings)
-        assert found.keys() == studies[0].keys()
+    for world in [world for world in coverage.WORLDS if world.startswith(design)]:
+        part, first = stored["parts"][part_of[world]], stored["first_studies"][world][0]
+        found = coverage.one_study(world, 0, coverage.Settings(part["studies"], part["draws"], part["seed"]))
+        assert found.keys() == first.keys()
         for key, numbers in found.items():
-            np.testing.assert_allclose(numbers, studies[0][key], rtol=0, atol=1e-6, err_msg=key)
+            np.testing.assert_allclose(numbers, first[key], rtol=0, atol=1e-6, err_msg=key)
 
 
 @pytest.fixture
@@ -97,15 +99,15 @@ def one_design(coverage, monkeypatch):
 
 
 def test_a_small_run_is_the_same_again_and_goes_on_where_it_was(one_design, tmp_path):
-    keep, settings = tmp_path / "kept" / "studies.jsonl", one_design.Settings(studies=10, draws=20)
+    keep, settings = tmp_path / "kept" / "studies.jsonl", one_design.Settings(studies=3, draws=20)
     whole = one_design.run(settings, keep)
-    assert [len(studies) for studies in whole.values()] == [10, 10]
+    assert [len(studies) for studies in whole.values()] == [3, 3]
     lines = keep.read_text("utf-8").splitlines(keepends=True)
     keep.write_text("".join(lines[:-1]), "utf-8")
     # What is gone is the second world: it is computed again, and nothing else is.
     assert one_design.run(settings, keep) == whole
     assert keep.read_text("utf-8").splitlines(keepends=True) == lines
-    assert one_design.one_study("within, with effects", 7, settings) == whole["within, with effects"][7]
+    assert one_design.one_study("within, with effects", 2, settings) == whole["within, with effects"][2]
 
 
 def test_the_light_study_is_that_of_the_workbook(coverage):

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -51,41 +50,7 @@ def test_nothing_is_left_out_twice(golden):
         assert sum(fnmatch.fnmatchcase(quantity, pattern) for pattern in NOT_COMPUTED) <= 1, quantity
 
 
-def test_what_is_left_out_is_a_small_part(golden):
-    left_out = [name for name in golden if any(fnmatch.fnmatchcase(name, pattern) for pattern in NOT_COMPUTED)]
-    assert len(left_out) <= len(golden) / 5
-
-
 # The check at the end of a run
-
-
-@pytest.fixture
-def problems(request):
-    """What the check says of quantities a, b and c, after a run with some options."""
-    conftest = request.config.pluginmanager.get_plugin(str(CONFTEST))
-
-    def check(asserted, left_out, **options):
-        found = {"all": set("abc"), "asserted": set(asserted), "left out": set(left_out), "errors": set()}
-        options = {"file_or_dir": [], **options}
-        config = SimpleNamespace(option=SimpleNamespace(**options), getoption=options.get)
-        config.stash = {conftest.REFERENCES: found}
-        return conftest.reference_problems(config)
-
-    return check
-
-
-def test_all_asserted_or_left_out_is_well(problems):
-    assert problems("ac", "b") == []
-
-
-def test_a_value_that_is_silent_or_both_is_named(problems):
-    assert problems("a", "b") == ["c is neither asserted nor left out with a reason"]
-    assert problems("abc", "b") == ["b is asserted: take it off the list of those left out"]
-
-
-@pytest.mark.parametrize("options", [{"file_or_dir": ["tests/statistics"]}, {"keyword": "alpha"}, {"lf": True}])
-def test_a_run_of_some_tests_is_not_judged(problems, options):
-    assert problems("a", "", **options) == []
 
 
 TOY = """
@@ -97,7 +62,7 @@ def test_others(golden):
 """
 
 
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "two processes"])
+@pytest.mark.parametrize("options", [("-p", "xdist", "-n", "2"), pytest.param((), marks=pytest.mark.long)])
 def test_a_run_without_one_of_the_values_fails(tmp_path, options):
     checkout = tmp_path / "checkout"
     folder = checkout / "tests" / "reference"

@@ -15,7 +15,6 @@ from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -150,13 +149,6 @@ class Resamples:
             columns = (self.frame[name].to_numpy() for name in pair)
             self._correlations[pair] = spearman_in_draws(*columns, self.weights)
         return self._correlations[pair]
-
-    def pearson(self, first: str, second: str) -> np.ndarray:
-        """Pearson's correlation of two columns; NaN where one does not vary."""
-        x, y = (self.frame[name].to_numpy() - self.frame[name].to_numpy().mean() for name in (first, second))
-        both, of_x, of_y = (self.mean(a * b) - self.mean(a) * self.mean(b) for a, b in ((x, y), (x, x), (y, y)))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where((rounded(of_x) > 0) & (rounded(of_y) > 0), both / np.sqrt(of_x * of_y), np.nan)
 
     def mean(self, values) -> np.ndarray:
         """Mean of one number per unit."""
