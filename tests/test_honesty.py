@@ -143,7 +143,7 @@ def test_counts_in_words_are_those_of_the_claims(pattern):
 
 def test_published_figures_in_code_are_those_of_the_claims():
     """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
-    assert (PUBLISHED["judge_spearman"]["value"], PUBLISHED["judge_accuracy"]["value"]) == noise_ceiling.PUBLISHED
+    assert PUBLISHED["judge_spearman"]["value"] == noise_ceiling.PUBLISHED
     differing = {key: value for key, value in truth._PUBLISHED.items() if value != PUBLISHED[key]["value"]}
     assert differing == {}
 

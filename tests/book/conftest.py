@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.checkout import SHARED_NAME, Checkout, recording
+from helpers.checkout import SHARED_NAME, Checkout
 
 
 def is_running(pid):
@@ -54,11 +54,6 @@ def checkout(tmp_path, monkeypatch, quick_builds, run_here):
 def new_checkout(tmp_path_factory, run_here):
     """Make a small checkout that several tests share; SENSE7_ROOT is left alone."""
     return lambda: Checkout(tmp_path_factory.mktemp("shared") / "check out", run_here)
-
-
-@pytest.fixture(scope="session")
-def recording_code():
-    return recording
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,9 @@ import json
 
 import pytest
 
+from helpers.checkout import recording
 from sense7.book.build import build_edition
+from sense7.book.plan import resolve_inputs
 from sense7.errors import UserError
 from sense7.sources import SOURCES, Source, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets
@@ -39,9 +41,9 @@ def theirs(checkout, tmp_path, monkeypatch):
     return "theirs"
 
 
-def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs, recording_code):
+def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs):
     before = "import sense7 as s7\n\nstudy = s7.load(data)\n"
-    checkout.book(code=recording_code("01-a", "seed_of_a", "3 + len(study.turns)", before=before))
+    checkout.book(code=recording("01-a", "seed_of_a", "3 + len(study.turns)", before=before))
     built = build_edition(theirs)
     facts = json.loads((built.folder / "edition.json").read_text("utf-8"))
     assert (facts["name"], facts["kind"], facts["verified"]) == ("theirs", "third-party", False)
@@ -58,15 +60,20 @@ def test_an_edition_is_built_by_the_name_and_reproduces_nothing(checkout, theirs
     assert not build_edition(theirs).changed
 
 
-def test_a_notebook_that_looks_at_fetched_data_is_executed_anew_with_them(checkout, theirs, recording_code):
+def test_a_notebook_that_looks_at_fetched_data_has_another_key_without_them(checkout, theirs):
     checkout.book()
-    checkout.notebook("01-a", recording_code("01-a", "seed_of_a"), sources=[theirs])
-    workbook = str(checkout.root / "mine.xlsx")
-    assert build_edition(workbook).executed == ["01-a"]
-    assert not build_edition(workbook).changed
+    checkout.notebook("01-a", recording("01-a", "seed_of_a"), sources=[theirs])
+
+    def keys():
+        inputs = resolve_inputs(str(checkout.root / "mine.xlsx"))
+        return inputs.jobs["01-a"].digest, inputs.key
+
+    notebook, edition = keys()
+    assert keys() == (notebook, edition)
     chats = part_files(theirs)["chats.txt"]
     chats.write_bytes(b"changed")
     with pytest.raises(UserError, match=r"chats\.txt isn't in .* as it was published\. Run: sense7 fetch theirs"):
-        build_edition(workbook)
+        keys()
     chats.unlink()
-    assert build_edition(workbook).executed == ["01-a"], "as if it had never been fetched"
+    assert keys()[0] != notebook, "as if it had never been fetched"
+    assert keys()[1] != edition

@@ -1,4 +1,4 @@
-"""Execution: in order, side by side, only what changed, and a clear word where it fails."""
+"""Execution: in order, side by side, only what changed, the same to the last byte, and a clear word where it fails."""
 
 import json
 import os
@@ -14,10 +14,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from helpers.checkout import recording
 from sense7.book import execute, kernels
 from sense7.book import plan as plan_module
 from sense7.book.notebooks import find_notebooks, to_ipynb
-from sense7.book.plan import BuildError, modules_of, plan
+from sense7.book.plan import FIXED, BuildError, modules_of, plan
+from sense7.book.scheduler import ThisMachine, connect
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -162,6 +164,8 @@ def library(tmp_path, monkeypatch):
         ("parts/other", "def other():\n    return 3", ["01-a"]),
         ("parts/reading", "def read():\n    return 2", ["01-a", "02-b"]),
         ("parts/table.csv", "1", ["01-a", "02-b"]),
+        ("parts/static/page.css", "1", ["01-a", "02-b"]),
+        ("findings/words.toml", "1", ["01-a", "02-b"]),
         ("parts/reading", "# Other words.\n\ndef read():\n    'Other words.'\n    return 1", []),
         ("parts/new", "NEW = 1", []),
     ],
@@ -216,7 +220,7 @@ def test_every_unfit_parameter_is_said_in_one_message(chain):
 # Runs
 
 
-def test_in_order_side_by_side_and_only_once(runner, recording_code):
+def test_in_order_side_by_side_and_only_once(runner):
     """One walk through the life of a cache, since every kernel takes its seconds to start."""
     # Each waits for a file that the other one writes: neither ends unless both run at the same time.
     meet = (
@@ -224,10 +228,10 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
         "while not (folder / '{1}').exists():\n    time.sleep(0.05)\n"
     )
     checkout = runner.checkout
-    checkout.notebook("01-a", recording_code("01-a", "a", before=meet.format("one", "two")))
-    checkout.notebook("02-b", recording_code("02-b", "b", before=meet.format("two", "one")))
+    checkout.notebook("01-a", recording("01-a", "a", before=meet.format("one", "two")))
+    checkout.notebook("02-b", recording("02-b", "b", before=meet.format("two", "one")))
     reading = "import json, pathlib\nread = json.loads((pathlib.Path(results) / '01-a.json').read_text())[0]\n"
-    checkout.notebook("03-c", recording_code("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
+    checkout.notebook("03-c", recording("03-c", "c", 'read["estimate"]', reading), needs=["01-a", "02-b"])
     folder = os.getcwd()  # noqa: PTH109
     assert sorted(runner.run(seed=5)) == ["01-a", "02-b", "03-c"]
     assert runner.said[-1] == "03-c: executed (3 of 3)"
@@ -239,14 +243,14 @@ def test_in_order_side_by_side_and_only_once(runner, recording_code):
     assert [line.partition(" (")[0].partition(": ")[2] for line in runner.said] == ["unchanged"] * 3
     assert runner.results("03-c")[0]["estimate"] == 5
 
-    checkout.notebook("03-c", recording_code("03-c", "d"), needs=["01-a"])
+    checkout.notebook("03-c", recording("03-c", "d"), needs=["01-a"])
     assert runner.run(seed=5) == ["03-c"]
     assert sorted(path.name[:4] for path in (checkout.root / "cache").iterdir()) == ["01-a", "02-b", "03-c", "03-c"]
 
 
-def test_an_executed_notebook_tells_nothing_of_time_and_place(runner, recording_code):
+def test_an_executed_notebook_tells_nothing_of_time_and_place(runner):
     show = "\nimport os\nsorted(os.environ.get(name, '') for name in ('PYTHONHASHSEED',))"
-    runner.checkout.notebook("01-a", recording_code("01-a", "a") + show)
+    runner.checkout.notebook("01-a", recording("01-a", "a") + show)
     runner.run()
     text = (runner.edition / "notebooks" / "01-a.ipynb").read_text("utf-8")
     node = json.loads(text)
@@ -310,9 +314,9 @@ def broken(*given):
 @pytest.mark.parametrize(
     ("name", "what"), [("_be_kernel", "which takes longer"), ("start_fork_server", "no kernel here")]
 )
-def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, recording_code, monkeypatch, name, what):
+def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, name, what):
     """The launch raises in the forked process, or there is no fork server."""
-    runner.checkout.notebook("01-a", recording_code("01-a", "a"))
+    runner.checkout.notebook("01-a", recording("01-a", "a"))
     monkeypatch.setattr(kernels, name, broken)
     assert runner.run() == ["01-a"]
     assert (
@@ -320,10 +324,10 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, recording_code
     )
 
 
-def test_forked_kernels_share_no_random_state(runner, recording_code):
+def test_forked_kernels_share_no_random_state(runner):
     drawing = "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
     for name in ("01-a", "02-b"):
-        runner.checkout.notebook(name, recording_code(name, name[-1], "both", drawing))
+        runner.checkout.notebook(name, recording(name, name[-1], "both", drawing))
     runner.run()
     one, two = (runner.results(name)[0]["estimate"].split() for name in ("01-a", "02-b"))
     assert not set(one) & set(two)
@@ -340,9 +344,9 @@ def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch
 # Prose: what was executed gets that which the notebook has now
 
 
-def test_other_prose_executes_nothing_and_gives_what_executing_would(runner, recording_code):
+def test_other_prose_executes_nothing_and_gives_what_executing_would(runner):
     """Cells of prose that change, come and go, before and after the parameters, which were injected."""
-    name, code = "01-a", recording_code("01-a", "seed_of_a")
+    name, code = "01-a", recording("01-a", "seed_of_a")
     path = runner.checkout.notebook(name, code, "1 + 1", prose="Text with *stars*,\nover two lines.")
     assert runner.run(seed=5) == [name]
     text = path.read_text("utf-8").replace("over two lines.", "over\ntwo lines: ä.")
@@ -357,8 +361,8 @@ def test_other_prose_executes_nothing_and_gives_what_executing_would(runner, rec
     assert "A cell of its own." in kept.decode()
 
 
-def test_without_an_injected_cell_prose_goes_where_it_belongs(runner, recording_code):
-    path = runner.checkout.notebook("01-a", recording_code("01-a", "seed_of_a"))
+def test_without_an_injected_cell_prose_goes_where_it_belongs(runner):
+    path = runner.checkout.notebook("01-a", recording("01-a", "seed_of_a"))
     job = runner.plan()["01-a"]
     executed = to_ipynb(job.notebook)
     node = json.loads(executed) | {"metadata": {"papermill": {}}}
@@ -377,3 +381,88 @@ def test_a_tag_of_code_is_no_prose(chain):
     assert changed(before, between) == ["04-d"]
     path.write_text(path.read_text("utf-8").replace("hide-input", "hide-output"), encoding="utf-8")
     assert changed(between, chain.plan()) == ["04-d"]
+
+
+# Same again: neither threads nor workers nor the way kernels start change a number, to the last byte.
+
+CODE = """\
+import numpy as np
+import threadpoolctl
+import sense7 as s7
+
+record = s7.Recorder("{name}", results)
+random = np.random.default_rng(seed)
+many = random.normal(size=(600, 600))
+inverse = np.linalg.inv(many @ many.T)
+record.value("sum_of_{name}", float(inverse.sum()), n=600, unit="levels", method="sum of an inverse")
+record.value("eigenvalue_of_{name}", float(np.linalg.eigvalsh(inverse)[-1]), n=600, unit="levels", method="largest")
+record.value("order_of_{name}", "".join({{"a", "b", "c", "d"}}), n=4, unit="letters", method="order of a set")
+threads = max(pool["num_threads"] for pool in threadpoolctl.threadpool_info())
+record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of the libraries")
+inverse[:2, :2]"""
+NAMES = ("01-a", "02-b")
+
+WAYS = {"forked": {"threads": "4", "workers": 2, "fork": 1}, "fresh": {"threads": "1", "workers": 1, "fork": 99}}
+
+
+@pytest.fixture(scope="module")
+def executed(new_checkout):
+    """Execute two notebooks in both ways: way -> file -> bytes."""
+    checkout = new_checkout()
+    for name in NAMES:
+        checkout.notebook(name, CODE.format(name=name))
+    jobs = plan(checkout.root, {"results": "../results"})
+    found = {}
+    for number, (way, how) in enumerate(WAYS.items()):
+        folder = checkout.root / f"edition {number}"
+        with pytest.MonkeyPatch.context() as patch:
+            for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+                patch.setenv(variable, how["threads"])
+            patch.setenv("PYTHONHASHSEED", str(number))
+            patch.setattr(execute, "WORTH_FORKING", how["fork"])
+            execute.run(jobs, folder, folder / "cache", workers=how["workers"])
+        files = [*folder.glob("results/*.json"), *folder.glob("notebooks/*.ipynb")]
+        found[way] = {path.name: path.read_bytes() for path in files}
+    return found
+
+
+def test_threads_workers_and_kernels_change_no_byte(executed):
+    assert set(executed["fresh"]) == {f"{name}.{ending}" for name in NAMES for ending in ("json", "ipynb")}
+    assert executed["forked"] == executed["fresh"]
+
+
+def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed):
+    for files in executed.values():
+        values = {value["key"]: value["estimate"] for value in json.loads(files["01-a.json"])}
+        assert values["threads_of_01-a"] == 1
+
+
+def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch):
+    checkout = new_checkout()
+    checkout.notebook("01-a", "1")
+
+    def digest():
+        return plan(checkout.root, {})["01-a"].digest
+
+    before = digest()
+    assert digest() == before
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.versions", lambda: {"numpy": "another"})
+        assert digest() != before
+    with monkeypatch.context() as patch:
+        patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
+        assert digest() != before
+
+
+# Where the tasks of a build run: on this machine, or on a cluster (test_scheduler_cluster.py).
+
+
+def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UserError, match='pip install "distributed'), connect("tcp://127.0.0.1:9"):
+        pass
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_this_machine_maps_in_order(workers):
+    assert ThisMachine(workers).map(abs, [-3, 2, -1]) == [3, 2, 1]

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
+from helpers.checkout import recording
 from sense7.book import notebooks
 from sense7.book.notebooks import (
     COMMON,
@@ -159,8 +160,8 @@ def test_notebooks_are_found_in_order_and_drafts_are_not(checkout):
     assert [notebook.name for notebook in find_notebooks(checkout.root)] == ["01-a", "02-b", "10-c"]
 
 
-def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, recording_code):
-    path = checkout.notebook("01-a", recording_code("01-a", "a"))
+def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout):
+    path = checkout.notebook("01-a", recording("01-a", "a"))
     copy = path.with_suffix(".ipynb")
     assert [derive_copies(find_notebooks(checkout.root), "x"), derive_copies(find_notebooks(checkout.root), "x")] == [
         [copy],
@@ -180,8 +181,8 @@ def test_an_edit_in_jupyter_is_never_lost_nor_passed_over(checkout, recording_co
     assert "01-a.ipynb was edited" in done.stderr
 
 
-def test_the_derived_notebook_is_equal_for_equal_text(checkout, recording_code):
-    notebook = load_notebook(checkout.notebook("01-a", recording_code("01-a", "a")))
+def test_the_derived_notebook_is_equal_for_equal_text(checkout):
+    notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
     text = to_ipynb(notebook)
     assert text == to_ipynb(notebook)
     node = json.loads(text)
@@ -195,8 +196,8 @@ def test_the_notebooks_for_binder_and_colab_are_up_to_date():
     assert derive_copies(find_notebooks(ROOT), address, write=False) == [], "Run: make derived"
 
 
-def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout, recording_code):
-    notebook = load_notebook(checkout.notebook("01-a", recording_code("01-a", "a")))
+def test_a_notebook_for_elsewhere_installs_the_library_below_its_parameters_if_it_is_missing(checkout):
+    notebook = load_notebook(checkout.notebook("01-a", recording("01-a", "a")))
     plain, node = json.loads(to_ipynb(notebook)), json.loads(to_ipynb(notebook, "git+https://example.org/book@main"))
     code = [cell for cell in node["cells"] if cell["cell_type"] == "code"]
     assert code[0]["metadata"]["tags"] == ["parameters"]

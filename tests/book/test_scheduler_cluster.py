@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from helpers.checkout import recording
 from sense7.book.scheduler import Cluster, connect, statistics_of_parts
 from sense7.errors import UserError
 from sense7.loading import load
@@ -73,11 +74,11 @@ def recorded(checkout, name):
     return {file: content for file, content in checkout.bytes(name).items() if file.startswith(kept)}
 
 
-def test_a_book_made_on_a_cluster_is_byte_for_byte_that_of_one_process(cluster, new_checkout, recording_code):
+def test_a_book_made_on_a_cluster_is_byte_for_byte_that_of_one_process(cluster, new_checkout):
     books = []
     for options in ((), ("--scheduler", cluster.address)):
         checkout = new_checkout()
-        several_notebooks(checkout, recording_code)
+        several_notebooks(checkout)
         done = checkout.sense7("build", "mine.xlsx", "--name", "same", *options)
         assert done.returncode == 0, done.stderr
         books.append(recorded(checkout, "same"))
@@ -99,13 +100,13 @@ def noting(folder, slow):
     return before
 
 
-def test_a_worker_that_is_killed_costs_its_own_task_only(cluster, new_checkout, recording_code, ends):
+def test_a_worker_that_is_killed_costs_its_own_task_only(cluster, new_checkout, ends):
     import psutil
 
     checkout = new_checkout()
     begun = checkout.root / "begun"
     begun.mkdir()
-    several_notebooks(checkout, recording_code, noting(begun, "03-b"))
+    several_notebooks(checkout, noting(begun, "03-b"))
     build = checkout.start("build", "mine.xlsx", "--name", "kept", "--scheduler", cluster.address)
     try:
         until = time.monotonic() + 300
@@ -138,13 +139,13 @@ def test_a_notebook_that_fails_on_a_cluster_is_named_as_ever(cluster, checkout):
     assert "Traceback" not in done.stderr
 
 
-def test_a_build_that_is_interrupted_leaves_the_cluster_free(cluster, new_checkout, recording_code):
+def test_a_build_that_is_interrupted_leaves_the_cluster_free(cluster, new_checkout):
     import psutil
 
     checkout = new_checkout()
     begun = checkout.root / "begun"
     begun.mkdir()
-    checkout.book(code=noting(begun, "01-a")("01-a") + recording_code("01-a", "seed_of_a"))
+    checkout.book(code=noting(begun, "01-a")("01-a") + recording("01-a", "seed_of_a"))
     build = checkout.start("build", "mine.xlsx", "--scheduler", cluster.address)
     until = time.monotonic() + 300
     while not list(begun.iterdir()):

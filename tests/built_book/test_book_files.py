@@ -1,5 +1,6 @@
-"""What other tools rely on: the ledger, the recorded values and the executed notebooks of an edition."""
+"""Files of a built edition: the ledger's rows, recorded values, and where each is computed."""
 
+import ast
 import json
 import math
 import re
@@ -7,12 +8,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from scripts import freeze_values
 
 from helpers.pages import text
 from sense7 import claims
 from sense7.book.extensions.truths import NOT_SIMULATED
+from sense7.book.ledger import source_of
 from sense7.book.notebooks import load_notebook, to_ipynb
-from sense7.record import format_value
+from sense7.record import format_value, read_values
 
 RECORDED = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
 
@@ -260,3 +263,65 @@ def test_files_for_other_tools_are_plain_json(edition, name):
         raise AssertionError(constant)
 
     json.loads((edition.folder / name).read_text("utf-8"), parse_constant=refuse)
+
+
+# Every recorded key leads to a function, and its line is where it says.
+
+
+@pytest.fixture(scope="module")
+def sources(synthetic):
+    values = read_values(synthetic.folder / "results")
+    folder = synthetic.folder / "notebooks"
+    return {key: source_of(folder / f"{value['notebook']}.ipynb", value) for key, value in values.items()}
+
+
+def test_every_recorded_key_leads_to_a_function(sources):
+    assert [key for key, source in sources.items() if source is None] == []
+    defined = {
+        source.file: {
+            node.name
+            for node in ast.parse(source.file.read_text("utf-8")).body
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
+        for source in sources.values()
+    }
+    assert all(source.function.rpartition(".")[2] in defined[source.file] for source in sources.values())
+
+
+def test_the_line_has_the_key_or_begins_the_function(sources):
+    for key, source in sources.items():
+        line = source.file.read_text("utf-8").splitlines()[source.line - 1]
+        assert key in line or source.function.rpartition(".")[2] in line, (key, str(source))
+
+
+@pytest.mark.parametrize(
+    ("key", "function"),
+    [
+        ("importance_cognitive", "findings.importance.importance_shares"),
+        ("importance_smallest_total", "findings.importance.smallest_total"),
+        ("alpha_turn", "findings.reliability"),
+    ],
+)
+def test_known_keys_lead_where_they_are_computed(sources, key, function):
+    assert sources[key].function.startswith(f"sense7.{function}")
+
+
+# No recorded value of the synthetic edition moves unnoticed: scripts/freeze_values.py writes what is compared here.
+
+
+def test_every_value_is_the_frozen_one(synthetic):
+    wanted = json.loads(freeze_values.FROZEN.read_text("utf-8"))
+    found = freeze_values.frozen(synthetic.folder)
+    assert found.keys() == wanted.keys()
+    assert {key: (found[key], wanted[key]) for key in wanted if not same(found[key], wanted[key])} == {}
+
+
+def same(one, other):
+    """Sums of other processors and libraries differ in the last digits."""
+    for kind in ("estimate", "low", "high", "n"):
+        if isinstance(other[kind], float) and isinstance(one[kind], float):
+            if one[kind] != pytest.approx(other[kind], rel=1e-7, abs=1e-9):
+                return False
+        elif one[kind] != other[kind]:
+            return False
+    return True

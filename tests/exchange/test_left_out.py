@@ -74,6 +74,12 @@ def test_a_list_whose_messages_name_their_parents_is_a_tree(bring):
     _, texts, said, _ = bring("a.json", {"model": "m", "messages": listed})
     assert texts == [["q", "new"]]
     assert "left out: 1 message of another branch\n" in said
+    below = [
+        message | {"parent_id": None, "childrenIds": ["2", "3"][: 2 * (message["id"] == "1")]} for message in listed
+    ]
+    assert bring("c.json", {"messages": below})[1] == [["q", "new"]]
+    numbered = [message | {"id": int(message["id"])} for message in listed]
+    assert bring("d.json", {"current_id": 2, "messages": numbered})[1] == [["q", "old"]]
     unused = [message | {"parent_id": None} for message in listed]
     assert bring("b.json", {"messages": unused})[1] == [["q", "old", "new"]]
 

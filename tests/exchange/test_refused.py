@@ -118,10 +118,6 @@ VALUES = st.sampled_from(
 )
 TEXT = {"type": "text", "text": "a"}
 CALLS = [{"function": {"name": "f"}}]
-SOUND = {"content_type": "audio_transcription", "text": "b"}
-SAID = [{"role": "assistant", "content": [TEXT], "tool_calls": CALLS, "seconds": 1}]
-LEFT_OUT = [{"before": 1, "what": "image", "text": ""}]
-HI = [{"role": "user", "content": "a"}]
 NODE = {
     "parent": None,
     "message": {

@@ -41,7 +41,7 @@ EIGENVALUES = pd.DataFrame({"components": [2.0, 0.5], "components, noise": [1.1,
 EIGENVALUES["components, noise of participants"] = [1.3, 0.8]
 CURVE = pd.DataFrame({"spearman_untied": [0.0, 0.6, 1.0]}, index=[0.0, 0.5, 1.0])
 BOUND = table_of(["bound"], "share of the variance", 0.45).iloc[0]
-JUDGES = {HOSTILE[0]: (0.3, 0.1), "too good": (1.2, np.nan), "below": (-0.1, 0.5), "none": (np.nan, np.nan)}
+JUDGES = {HOSTILE[0]: 0.3, "too good": 1.2, "below": -0.1, "none": np.nan}
 
 DRAWN = {
     "intervals": lambda: figures.intervals({"a": table_of(HOSTILE), "b": table_of(HOSTILE)}, label="share", **COMMON),

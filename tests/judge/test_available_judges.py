@@ -116,10 +116,8 @@ def test_without_predictions_every_table_says_so(study):
         assert len(table)
         assert set(table["reason"]) == {"no predictions of a judge are available"}
         assert table[["estimate", "low", "high"]].isna().all(axis=None)
-
-    assert available_judges.number_recognized(detail)["reason"] == "no predictions of a judge are available"
-    assert available_judges.number_recognized(detail)["estimate"] is None
-    assert available_judges.levels_are_comparable(detail)["estimate"] is None
+    for fact in available_judges.facts({}, detail):
+        assert (fact["estimate"], fact["reason"]) == (None, "no predictions of a judge are available")
 
 
 @pytest.mark.parametrize(
@@ -138,11 +136,8 @@ def test_levels_are_comparable_with_the_authors_prompt_and_where_all_five_are_co
     detail = available_judges.detail(
         {f"model-{prompt}": {"one": frame}}, f"model-{prompt}", ParticipantBootstrap(people, 50)
     )
-    found = available_judges.levels_are_comparable(detail)
-    assert (found["estimate"], found["n"]) == (answer, len(levels))
-    assert available_judges.number_recognized(detail)["estimate"] == len(levels)
-
-
-@pytest.mark.parametrize(("judge", "answer"), [("gpt-4o-empathy_judge", "yes"), ("gpt-4o-empathy", "no"), ("", None)])
-def test_the_authors_prompt_is_known_by_its_name_alone(judge, answer):
-    assert available_judges.used_authors_prompt(judge)["estimate"] == answer
+    found = {fact["key"]: fact for fact in available_judges.facts({"one": {}}, detail)}
+    assert (found["levels_are_comparable"]["estimate"], found["levels_are_comparable"]["n"]) == (answer, len(levels))
+    assert found["levels_recognized"]["estimate"] == len(levels)
+    assert found["judge_used_authors_prompt"]["estimate"] == ("yes" if prompt == "empathy_judge" else "no")
+    assert found["judge_shown"]["estimate"] == f"model-{prompt}"

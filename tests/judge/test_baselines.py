@@ -112,7 +112,7 @@ def test_every_baseline_predicts_every_conversation_with_ground_truth(found):
     assert tuple(found) == ALWAYS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(2, 10)), min_size=2, max_size=12))
 def test_majority_and_own_mean_are_those_of_the_others(rows):
     who, halves = zip(*rows, strict=True)
@@ -172,7 +172,7 @@ def test_words_per_turn_are_ridge_regression_with_its_penalty_chosen_within_the_
     np.testing.assert_allclose(frame["above"], expected - plain, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=9, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from([0, 1e-3, 1.0]), st.sampled_from(["columns", "rows", "iterated"]))
 def test_ridge_regression_gives_what_scikit_learn_gives(seed, noise, way):
     generator = np.random.default_rng(seed)

@@ -159,9 +159,9 @@ def test_a_task_that_is_there_twice_is_refused(tmp_path):
         evaluate(path)
 
 
-@pytest.mark.parametrize("options", [{"draws": 0}, {"confidence": 1.0}, {"confidence": 95}, {"seed": -1}])
+@pytest.mark.parametrize("options", [{"draws": 0}, {"confidence": 1.0}, {"seed": -1}])
 def test_options_out_of_range_are_one_message(tmp_path, options):
-    with pytest.raises(UserError, match="the confidence is between 0 and 1"):
+    with pytest.raises(UserError, match=next(iter(options))):
         evaluate(session(tmp_path, runs=1), **options)
     with pytest.raises(UserError, match="Choose strict or authors"):
         evaluate(tmp_path, policy="lenient")

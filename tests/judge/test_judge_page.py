@@ -77,6 +77,7 @@ def test_without_predictions_the_page_says_how_they_are_made(tmp_path):
     assert "sense7 judge run --model NAME" in page
 
 
+@pytest.mark.long
 def test_the_simulated_judge_is_called_so_in_every_output_of_its_page(tmp_path):
     values = recorded(tmp_path / "edition", str(ROOT / "data" / "synthetic_judge"))
     assert values["judge_shown"]["estimate"] == "simulated-judge"

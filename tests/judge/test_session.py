@@ -115,7 +115,7 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, said):
     [
         ({"policy": "kind"}, "There is no policy 'kind'"),
         ({"model": " "}, "The model has no name"),
-        ({"shots": Shots("many")}, "There are no shots 'many'"),
+        ({"shots": Shots("many"), "prompt": None}, "'many' is no kind of shots. Choose one of adaptive, personal"),
         ({"shots": Shots("adaptive")}, "has no ~~EXAMPLES~~"),
         ({"param": {"seed": 1}, "omit": ["seed"]}, "seed: is left out by --omit and given by --param"),
         ({"omit": ["temprature"]}, "--omit temprature: is no parameter of the requests. Choose of frequency_penalty"),

@@ -58,7 +58,7 @@ def test_each_side_has_its_texts_words_and_turns_in_file_order(minimal_sheets):
 # TF-IDF
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(TEXTS, st.sets(st.integers(0, 5), min_size=1))
 def test_tfidf_is_its_formula_and_knows_only_the_words_it_learned(user, rows):
     rows = sorted(rows)
@@ -71,7 +71,7 @@ def test_tfidf_is_its_formula_and_knows_only_the_words_it_learned(user, rows):
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(TEXTS, TEXTS, st.integers(0, 5), st.sampled_from(["tea day", "new words", ""]))
 def test_a_text_that_is_not_learned_from_changes_no_other_text(user, assistant, left_out, instead):
     rows = np.array([row for row in range(6) if row != left_out])

@@ -4,7 +4,6 @@ So neither hides an error of the other: an implied value is what the recorded st
 """
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,6 @@ from sense7.simulate import Parameters, draw
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.truth import described, parameters_behind, planted_entries
 
-ROOT = Path(__file__).resolve().parents[2]
 PARAMETERS = Parameters()
 SCALE = 2
 EXACT = 1e-8

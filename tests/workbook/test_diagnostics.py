@@ -57,29 +57,6 @@ Not matched: Tasks.D, Tasks.E
   error: Messages: no rating
 """
 
-NOTHING = """\
-mine: not known
-
-Counts
-
-Conditions (conversations)
-  none  no condition is given
-  with the empathy prompt: not known (no name says so; give it with --prompted)
-
-Topics (conversations)
-  none  no topic is given
-
-Ratings of turns
-
-Participants: no further sheet has a PID column
-
-Never asked: nothing; every question has answers
-Not recorded: nothing; every further column holds values
-Not matched: nothing; every column is known
-
-No warnings.
-"""
-
 
 def test_everything_that_is_in_a_workbook_is_printed(capsys):
     print_description(DESCRIPTION)
@@ -90,7 +67,18 @@ def test_what_is_absent_is_said(capsys):
     nothing = {name: type(value)() for name, value in DESCRIPTION.items()}
     nothing |= {"name": "mine", "provenance": "not known"}
     print_description(nothing | {"prompted_condition": {"name": None, "how": "no name says so"}})
-    assert capsys.readouterr().out == NOTHING
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "mine: not known"
+    assert said[-1] == "No warnings."
+    assert {line.strip() for line in said} >= {
+        "none  no condition is given",
+        "with the empathy prompt: not known (no name says so; give it with --prompted)",
+        "none  no topic is given",
+        "Participants: no further sheet has a PID column",
+        "Never asked: nothing; every question has answers",
+        "Not recorded: nothing; every further column holds values",
+        "Not matched: nothing; every column is known",
+    }
 
 
 def test_many_entries_and_long_names_leave_the_rest_readable(capsys):

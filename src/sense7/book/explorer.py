@@ -106,7 +106,7 @@ def _index(study: Study, ratings: pd.Series) -> dict:
         }
     ).reindex(truth.index)
     lowest = turns[list(RATING_NAMES)].groupby(turns["conversation"]).min().reindex(truth.index)
-    names = {name: _distinct(conversations[name]) for name in ("participant", "condition", "topic")}
+    names = {name: sorted(conversations[name].dropna().unique()) for name in ("participant", "condition", "topic")}
     places = {name: {text: number for number, text in enumerate(texts)} for name, texts in names.items()}
     answers = _levels(conversations[list(_ANSWERS)])
     rows = [
@@ -157,21 +157,13 @@ def _judges(judges: Judges | dict, first: str) -> list[dict]:
     ]
 
 
-def _short(score: float) -> float:
-    return int(score) if score == int(score) else round(score, 6)
-
-
 def _scores(frame: pd.DataFrame) -> list[float | str]:
     """The score of each conversation; its status where it has none."""
     scores = counted_scores(frame)
     return [
-        _short(score) if np.isfinite(score) else status.replace("_", " ")
+        (int(score) if score == int(score) else round(score, 6)) if np.isfinite(score) else status.replace("_", " ")
         for score, status in zip(scores, frame["status"], strict=True)
     ]
-
-
-def _distinct(texts: pd.Series) -> list[str]:
-    return sorted(texts.dropna().unique())
 
 
 def _levels(frame: pd.DataFrame) -> list[str]:

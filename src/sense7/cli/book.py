@@ -13,17 +13,14 @@ import typer
 
 from sense7 import __version__
 from sense7.cli.common import (
-    AllowUnreadable,
     DataOption,
     Jobs,
-    Missing,
     Parameters,
     Prompted,
     Quiet,
+    Reading,
     SameData,
-    Scale,
     Scheduler,
-    Words,
     assignments,
     building,
     complain,
@@ -31,6 +28,7 @@ from sense7.cli.common import (
     one_data,
     print_table,
     reporting,
+    with_options,
 )
 from sense7.errors import UserError
 from sense7.files import write_whole
@@ -41,7 +39,9 @@ __all__ = ["build", "ledger", "new", "notebooks", "run", "site", "verify"]
 EXAMPLE = "05-importance"
 
 
+@with_options
 def build(
+    *,
     data: Annotated[
         str, typer.Argument(metavar="DATA", help="A workbook, or the name of a data set; synthetic if not given.")
     ] = "",
@@ -55,15 +55,11 @@ def build(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
-    scale: Scale = None,
-    words: Words = None,
-    allow_unreadable: AllowUnreadable = False,
-    missing: Missing = None,
+    reading: Reading,
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.checkout import find_project
-    from sense7.workbook.options import ReadingOptions
 
     with building("Building a book"), reporting(quiet) as say:
         from sense7.book.build import build_edition, lines_of
@@ -82,7 +78,7 @@ def build(
             workers=jobs,
             scheduler=scheduler,
             strict=strict,
-            options=ReadingOptions.of(scale, words, allow_unreadable, missing),
+            options=reading.options(),
             say=say,
         )
         if not changed:

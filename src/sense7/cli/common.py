@@ -1,9 +1,13 @@
 """What verbs share: options, a bar for long work, and how they end; see :mod:`sense7.cli`."""
 
 import contextlib
+import functools
+import inspect
 import json
 import sys
+import typing
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,18 +18,15 @@ from sense7.files import parse_yaml
 from sense7.terminal import plain_lines
 
 __all__ = [
-    "AllowUnreadable",
     "DataOption",
     "Force",
     "Jobs",
-    "Missing",
     "Parameters",
     "Prompted",
     "Quiet",
+    "Reading",
     "SameData",
-    "Scale",
     "Scheduler",
-    "Words",
     "assignments",
     "building",
     "complain",
@@ -34,30 +35,9 @@ __all__ = [
     "one_data",
     "print_table",
     "reporting",
+    "with_options",
 ]
 
-Scale = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scale",
-        metavar="1-7|COLUMN=1-7|FILE.yml",
-        help="Scale of the ratings, where it is not the official one; may be repeated.",
-    ),
-]
-Words = Annotated[
-    Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="-99|COLUMN=8,9",
-        help="Numbers or words that stand for a missing answer; may be repeated.",
-    ),
-]
-AllowUnreadable = Annotated[
-    bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")
-]
 Parameters = Annotated[
     list[str] | None,
     typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; may be repeated."),
@@ -72,6 +52,59 @@ DataOption = Annotated[
 ]
 SameData = Annotated[str | None, typer.Option("--data", hidden=True)]
 """For verbs that take the data as their argument: spelt as where it is an option."""
+
+
+def with_options(verb: Callable) -> Callable:
+    """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
+    hints = typing.get_type_hints(verb, include_extras=True)
+    objects, entries = {name: cls for name, cls in hints.items() if is_dataclass(cls)}, []
+    for name, own in inspect.signature(verb).parameters.items():
+        for one in fields(objects[name]) if name in objects else [own]:
+            kind = (
+                typing.get_type_hints(objects[name], include_extras=True)[one.name] if name in objects else hints[name]
+            )
+            default = own.empty if one.default is MISSING else one.default
+            entries.append(inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind))
+
+    @functools.wraps(verb)
+    def call(**given):
+        made = {name: cls(**{one.name: given.pop(one.name) for one in fields(cls)}) for name, cls in objects.items()}
+        return verb(**given, **made)
+
+    call.__signature__ = inspect.Signature(entries)
+    call.__annotations__ = {entry.name: entry.annotation for entry in entries}
+    return call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a workbook is read, where it does not say so itself."""
+
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="1-7|COLUMN=1-7|FILE.yml",
+            help="Scale of the ratings, where it is not the official one; may be repeated.",
+        ),
+    ] = None
+    words: Annotated[
+        Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
+    ] = None
+    allow_unreadable: Annotated[
+        bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")
+    ] = False
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="-99|COLUMN=8,9", help="Numbers or words that stand for a missing answer; may be repeated."
+        ),
+    ] = None
+
+    def options(self):
+        """As the reader takes it."""
+        from sense7.workbook.options import ReadingOptions
+
+        return ReadingOptions.of(**vars(self))
 
 
 def complain(message: str) -> None:

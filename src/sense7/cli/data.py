@@ -7,18 +7,16 @@ from typing import Annotated
 import typer
 
 from sense7.cli.common import (
-    AllowUnreadable,
     Force,
     Jobs,
-    Missing,
     Parameters,
     Prompted,
+    Reading,
     SameData,
-    Scale,
     Scheduler,
-    Words,
     assignments,
     one_data,
+    with_options,
 )
 from sense7.errors import UserError
 from sense7.terminal import count_of
@@ -29,7 +27,9 @@ _RELEASED = "real"
 """What ``check`` calls the released ratings of other studies, after their folder in data/."""
 
 
+@with_options
 def check(
+    *,
     data: Annotated[
         str,
         typer.Argument(
@@ -41,10 +41,7 @@ def check(
     data_option: SameData = None,
     strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
     prompted: Prompted = None,
-    scale: Scale = None,
-    words: Words = None,
-    allow_unreadable: AllowUnreadable = False,
-    missing: Missing = None,
+    reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
@@ -52,15 +49,14 @@ def check(
     from sense7.workbook.diagnostics import describe, print_description
 
     data = one_data(data, data_option)
-    options = {"scale": scale, "words": words, "allow_unreadable": allow_unreadable, "missing": missing}
     if data == _RELEASED:
-        if strict or prompted or any(options.values()):
+        if strict or prompted or reading != Reading():
             raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
         from sense7.sources.released import describe_released
 
         description = describe_released()
     else:
-        description = describe(parse(data, prompted_condition=prompted, strict=strict, **options))
+        description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
     if as_json:
         print(json.dumps(description, indent=1))
     else:

@@ -4,20 +4,17 @@ Exit codes are those of :mod:`sense7.cli`; 1 also if calls failed. What a verb c
 says on the way to standard error.
 """
 
-import functools
-import inspect
 import sys
 import time
-import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import complain
+from sense7.cli.common import complain, with_options
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
@@ -32,28 +29,6 @@ SECONDS_BETWEEN_LINES = 5.0
 
 judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
 batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
-
-
-def _with_options(verb: Callable) -> Callable:
-    """Let a verb have the fields of each class of options that one of its parameters is annotated with."""
-    hints = typing.get_type_hints(verb, include_extras=True)
-    objects, entries = {name: cls for name, cls in hints.items() if is_dataclass(cls)}, []
-    for name, own in inspect.signature(verb).parameters.items():
-        for one in fields(objects[name]) if name in objects else [own]:
-            kind = (
-                typing.get_type_hints(objects[name], include_extras=True)[one.name] if name in objects else hints[name]
-            )
-            default = own.empty if one.default is MISSING else one.default
-            entries.append(inspect.Parameter(one.name, own.KEYWORD_ONLY, default=default, annotation=kind))
-
-    @functools.wraps(verb)
-    def call(**given):
-        made = {name: cls(**{one.name: given.pop(one.name) for one in fields(cls)}) for name, cls in objects.items()}
-        return verb(**given, **made)
-
-    call.__signature__ = inspect.Signature(entries)
-    call.__annotations__ = {entry.name: entry.annotation for entry in entries}
-    return call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +161,7 @@ class Sending:
 
 
 @judge.command()
-@_with_options
+@with_options
 def run(
     out: Annotated[Path, typer.Option(help="Folder of the session; given again, it goes on where it was.")],
     asking: Asking,
@@ -245,7 +220,7 @@ def run(
 
 
 @judge.command()
-@_with_options
+@with_options
 def evaluate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
     evaluated: Evaluated,
@@ -260,7 +235,7 @@ def evaluate(
 
 
 @judge.command()
-@_with_options
+@with_options
 def compare(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them, of any number of judges.")],
     evaluated: Evaluated,
@@ -290,7 +265,7 @@ def compare(
 
 
 @judge.command()
-@_with_options
+@with_options
 def learn(
     data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)],
     out: Annotated[Path, typer.Option(help="Folder of the prediction files.")],
@@ -317,7 +292,7 @@ def learn(
 
 
 @judge.command()
-@_with_options
+@with_options
 def calibrate(
     paths: Annotated[list[Path], typer.Argument(help="Prediction files with ratings, or folders of them.")],
     out: Annotated[Path, typer.Option(help="Folder of the calibrated prediction files.")],
@@ -341,7 +316,7 @@ judge.add_typer(batch, name="batch")
 
 
 @batch.command("export")
-@_with_options
+@with_options
 def export_batch(
     out: Annotated[Path, typer.Option(help="File of requests to write, one line for each.")],
     asking: Asking,
@@ -360,7 +335,7 @@ def export_batch(
 
 
 @batch.command("import")
-@_with_options
+@with_options
 def import_batch(
     replies: Annotated[list[Path], typer.Argument(help="Files of replies, those of errors included.")],
     out: Annotated[Path, typer.Option(help="Folder of prediction files.")],

@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.common import AllowUnreadable, Force, Missing, Scale, Words, complain
+from sense7.cli.common import Force, Reading, complain, with_options
 from sense7.errors import UserError
 from sense7.terminal import plain_lines
 
 __all__ = ["export", "gather", "import_chats", "instrument"]
 
 
+@with_options
 def import_chats(
+    *,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of conversations, of any format.")],
     out: Annotated[
         Path, typer.Option(metavar="CHATS.jsonl|MINE.xlsx", help="File to write: conversations, or a workbook.")
@@ -33,10 +35,7 @@ def import_chats(
         list[str] | None,
         typer.Option(metavar="NAME=COLUMN", help="The same for one column, e.g. Affective=q1; may be repeated."),
     ] = None,
-    scale: Scale = None,
-    words: Words = None,
-    allow_unreadable: AllowUnreadable = False,
-    missing: Missing = None,
+    reading: Reading,
     new_ids: Annotated[
         bool, typer.Option("--new-ids", help="Number the conversations instead of keeping their ids.")
     ] = False,
@@ -53,7 +52,6 @@ def import_chats(
     """
     from sense7.exchange import ImportSummary, read_chats, write_chats
     from sense7.exchange.joining import column_map, join_ratings, read_ratings, write_workbook
-    from sense7.workbook import ReadingOptions
 
     if out.suffix.casefold() not in (".jsonl", ".xlsx"):
         raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
@@ -61,9 +59,9 @@ def import_chats(
         raise UserError(f"--out {out}: this is a folder. Give the name of a file.")
     _require_free(out, force)
     of_workbook = out.suffix.casefold() == ".xlsx"
-    if not of_workbook and (ratings or columns or column or scale or words or allow_unreadable or missing):
+    if not of_workbook and (ratings or columns or column or reading != Reading()):
         raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
-    if ratings is None and (columns or column or scale or words or allow_unreadable or missing):
+    if ratings is None and (columns or column or reading != Reading()):
         raise UserError("--columns, --column, --scale and --words are about ratings. Give --ratings FILE.csv.")
     speakers = {}
     for item in speaker or ():
@@ -84,10 +82,9 @@ def import_chats(
     )
     joined = None
     if of_workbook:
-        options = ReadingOptions.of(scale, words, allow_unreadable, missing)
         table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
-        write_workbook(joined, files, out, options)
+        write_workbook(joined, files, out, reading.options())
     else:
         write_chats(chats, out)
     for line in [*summary.remarks, *(joined.remarks if joined else ())]:

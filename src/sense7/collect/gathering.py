@@ -19,7 +19,7 @@ from sense7.collect.study import StudyFile, check_conversation, is_code, read_wh
 from sense7.errors import UserError
 from sense7.exchange.records import parsed
 from sense7.files import one_line, reason
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
 from sense7.workbook.writing import official_scales, official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
@@ -105,7 +105,15 @@ def read_download(path: Path) -> Download:
     answers = content["answers"]
     _require_keys(answers, f"{where}: answers", (), questions)
     for name, value in answers.items():
-        _check_answer(value, questions[name], f"{where}: answers: {name}")
+        question, place = questions[name], f"{where}: answers: {name}"
+        if question["kind"] == "number":
+            fits = isinstance(value, int | float) and not isinstance(value, bool)
+            fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
+            require(fits, place, f"{value!r:.40} is no number that the question allows. {_AGAIN}")
+        else:
+            known = value in question.get("choices", [value])
+            require(known, place, f"{value!r:.40} is none of the choices. {_AGAIN}")
+            _check_text(value, place)
     chats = content["conversations"]
     require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
     rated: dict[str, Rated] = {}
@@ -132,17 +140,6 @@ def _check_text(value: object, where: str) -> None:
     fits = isinstance(value, str) and value.strip() and len(value) <= 10_000
     fits = fits and not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", value)
     require(fits, where, f"{value!r:.40} is no text that a workbook can hold, of at most 10,000 characters. {_AGAIN}")
-
-
-def _check_answer(value: object, question: Mapping, where: str) -> None:
-    if question["kind"] == "number":
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
-        require(fits, where, f"{value!r:.40} is no number that the question allows. {_AGAIN}")
-        return
-    if question["kind"] == "choice":
-        require(value in question["choices"], where, f"{value!r:.40} is none of the choices. {_AGAIN}")
-    _check_text(value, where)
 
 
 def _rated(content: object, study: StudyFile, where: str) -> Rated:
@@ -252,17 +249,32 @@ def read_downloads(folder: str | Path) -> Gathered:
         if download.study.id != studies[0][0]
     ]
     if not problems:
-        downloads, problems = _one_for_each_person(downloads, notes)
+        people: dict[str, list[Download]] = defaultdict(list)
+        for download in downloads:
+            people[download.person].append(download)
+        downloads = [max(people[person], key=lambda download: len(download.items)) for person in sorted(people)]
+        for fullest in downloads:
+            for download in people[fullest.person]:
+                items, most = download.items.items(), fullest.items
+                differing = [", ".join(key) for key, value in items if most.get(key, value) != value]
+                if download is not fullest and items <= most.items():
+                    what = "a double of" if len(items) == len(most) else "all its answers, and more, are in"
+                    notes.append(f"{download.path}: passed over: {what} {fullest.path.name}")
+                elif download is not fullest:
+                    where = f"such as in {differing[0]}" if differing else "each having some that the other has not"
+                    problems.append(
+                        f"{download.path}: {download.person} gave other answers in {fullest.path.name}, {where}. Keep "
+                        "one of the two files; if two people used one code, ask them to download with codes of their "
+                        "own."
+                    )
         seen: dict[str, tuple[dict, Path]] = {}
         for download in downloads:
             for one in download.rated:
                 name = one.conversation["id"]
                 if not one.added and seen.setdefault(name, (one.conversation, download.path))[0] != one.conversation:
-                    problems.append(
-                        f"{download.path}: conversation {name!r:.60} is not the same as in {seen[name][1].name}: two "
-                        "pages of this study carried different conversations of one id. Gather the downloads of each "
-                        "page alone."
-                    )
+                    where = f"{download.path}: conversation {name!r:.60} is not the same as in {seen[name][1].name}"
+                    fix = "two pages of this study carried different conversations of one id"
+                    problems.append(f"{where}: {fix}. Gather the downloads of each page alone.")
     if problems:
         more = f"\n... and {count_of(len(problems) - _MOST_SHOWN, 'more')}" if len(problems) > _MOST_SHOWN else ""
         raise UserError("\n".join(map(plain, problems[:_MOST_SHOWN])) + f"{more}\nNothing was written.")
@@ -280,31 +292,6 @@ def read_downloads(folder: str | Path) -> Gathered:
     return Gathered(downloads, list(map(plain, notes)))
 
 
-def _one_for_each_person(downloads: Sequence[Download], notes: list[str]) -> tuple[list[Download], list[str]]:
-    people: dict[str, list[Download]] = defaultdict(list)
-    for download in downloads:
-        people[download.person].append(download)
-    chosen, problems = [], []
-    for person in sorted(people):
-        fullest = max(people[person], key=lambda download: len(download.items))
-        chosen.append(fullest)
-        for download in people[person]:
-            items, most = download.items.items(), fullest.items
-            if download is not fullest and items <= most.items():
-                what = "a double of" if len(items) == len(most) else "all its answers, and more, are in"
-                notes.append(f"{download.path}: passed over: {what} {fullest.path.name}")
-            elif download is not fullest:
-                differing = [key for key, value in items if most.get(key, value) != value]
-                where = (
-                    f"such as in {', '.join(differing[0])}" if differing else "each having some that the other has not"
-                )
-                problems.append(
-                    f"{download.path}: {person} gave other answers in {fullest.path.name}, {where}. Keep one of the "
-                    "two files; if two people used one code, ask them to download with codes of their own."
-                )
-    return chosen, problems
-
-
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     tasks, messages, origin = [], [], []
     for download in downloads:
@@ -320,22 +307,11 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
             task |= {f"post_{key}" if key in DIMENSION_NAMES else key: value for key, value in one.after.items()}
             tasks.append(task)
             for number, message in enumerate(chat["messages"], 1):
-                ratings = one.turns.get(number, {})
-                values = {"conversation": name, "message_id": number, **message}
-                messages.append(values | {name: ratings.get(name) for name in (*RATING_NAMES, "comment")})
-            origin.append(
-                {
-                    "TaskId": name,
-                    "Conversation": chat["id"],
-                    "Speaker": chat.get("participant"),
-                    "Rater": download.person,
-                    "File": plain(download.path.name),
-                    "Study": study.id,
-                    "Language": study.language,
-                    "Order": ", ".join(download.dimensions),
-                    **{key.capitalize(): value for key, value in download.times.items()},
-                }
-            )
+                messages.append({"conversation": name, "message_id": number} | message | one.turns.get(number, {}))
+            of = {"TaskId": name, "Conversation": chat["id"], "Speaker": chat.get("participant")}
+            of |= {"Rater": download.person, "File": plain(download.path.name), "Study": study.id}
+            of |= {"Language": study.language, "Order": ", ".join(download.dimensions)}
+            origin.append(of | {key.capitalize(): value for key, value in download.times.items()})
     sheets = official_sheets(tasks, messages, by="name")
     if names := [question["name"] for question in downloads[0].study.questions]:
         rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]

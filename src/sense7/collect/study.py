@@ -116,16 +116,14 @@ def _turns(value: object, where: str) -> str | tuple[int, ...]:
 
 
 def _questions(value: object, where: str) -> tuple[dict, ...]:
-    require(
-        isinstance(value, list | tuple), where, "no list. Write one entry per question, each with a name and a text."
-    )
+    fix = "no list. Write one entry per question, each with a name and a text."
+    require(isinstance(value, list | tuple), where, fix)
     checked: dict[str, dict] = {}
     for number, one in enumerate(value, 1):
         question = _question(one, f"{where}, question {number}")
-        name = normalise_name(question["name"])
         twice = f"name: {question['name']} is used twice. Change one."
-        require(name not in checked, f"{where}, question {number}", twice)
-        checked[name] = question
+        require(normalise_name(question["name"]) not in checked, f"{where}, question {number}", twice)
+        checked[normalise_name(question["name"])] = question
     return tuple(checked.values())
 
 
@@ -136,18 +134,12 @@ def _question(value: object, where: str) -> dict:
         _require_known(key, keys, where, f"{key!s:.40}: there is no such key.")
     for key in ("name", "text"):
         require(key in value, where, f"{key}: is missing.")
-    name = value["name"]
+    name, kind = value["name"], _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
     plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
     free = plain and normalise_name(name) not in map(normalise_name, ("PID", "Participant", "TaskId"))
-    fix = f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age."
-    require(free, where, fix)
-    kind = _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
-    question = {
-        "name": name,
-        "text": _text(value["text"], f"{where}: text"),
-        "kind": kind,
-        "when": _one_of(("before", "after"), value.get("when", "before"), f"{where}: when"),
-    }
+    require(free, where, f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age.")
+    question = {"name": name, "text": _text(value["text"], f"{where}: text"), "kind": kind}
+    question["when"] = _one_of(("before", "after"), value.get("when", "before"), f"{where}: when")
     fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
     for key in ("choices", "lowest", "highest"):
         fix = f"{key}: does not go with kind: {kind}. Remove it, or change the kind."

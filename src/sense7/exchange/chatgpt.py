@@ -36,8 +36,16 @@ def _branch(parents: Mapping[str, str | None], times: Mapping[str, float | None]
     return path[::-1]
 
 
+def _adopt(parents: dict[str, str | None], children: Mapping[str, object]) -> None:
+    """Give nodes without a parent that which names them among its children."""
+    for name, named in children.items():
+        for child in map(str, named if isinstance(named, list) else ()):
+            if child in parents and parents[child] is None:
+                parents[child] = name
+
+
 def branch_of_list(about: Mapping, messages: list, where: str) -> list[int]:
-    """Positions of the messages of a conversation; all of them, unless they name their parents.
+    """Positions of the messages of a conversation; all of them, unless they name their parents or children.
 
     The first messages may name a parent that stands for the beginning, and is not there.
     """
@@ -46,9 +54,11 @@ def branch_of_list(about: Mapping, messages: list, where: str) -> list[int]:
         for number, message in enumerate(messages)
         if isinstance(message, dict) and any(key in message for key in content.KEYS["parent"])
     }
-    if not any(messages[number][key] is not None for number, key in parent_of.items()):
+    listed = [one if isinstance(one, dict) else {} for one in messages]
+    by_children = next((key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None)
+    if not by_children and not any(messages[number][key] is not None for number, key in parent_of.items()):
         return list(range(len(messages)))
-    parents, times, last = {}, {}, None
+    parents, times, children, last = {}, {}, {}, None
     for number, message in enumerate(messages):
         expect(message, dict, f"{where}[{number + 1}]")
         name = next(
@@ -56,12 +66,13 @@ def branch_of_list(about: Mapping, messages: list, where: str) -> list[int]:
         )
         if name in parents:
             raise ValueError(f"{where}: two messages have the id {name[:40]!r}")
-        parent = message[parent_of[number]] if number in parent_of else last
+        parent = message[parent_of[number]] if number in parent_of else None if by_children else last
         parents[name], times[name] = None if parent is None else str(parent), _time(message, content.KEYS["time"])
-        last = name
+        children[name], last = message.get(by_children), name
+    _adopt(parents, children)
     if len(absent := dict.fromkeys(one for one in parents.values() if one is not None and one not in parents)) == 1:
         parents = {name: None if parent in absent else parent for name, parent in parents.items()}
-    current = next((about[key] for key in content.KEYS["current"] if about.get(key) is not None), None)
+    current = next((str(about[key]) for key in content.KEYS["current"] if about.get(key) is not None), None)
     positions = {name: number for number, name in enumerate(parents)}
     return [positions[name] for name in _branch(parents, times, current, where)]
 
@@ -71,10 +82,7 @@ def read_chatgpt(record: Mapping) -> Chat:
     mapping = expect(record["mapping"], dict, "mapping")
     nodes = {name: node if isinstance(node, dict) else {} for name, node in mapping.items()}
     parents = {name: node.get("parent") for name, node in nodes.items()}
-    for name, node in nodes.items():
-        for child in node["children"] if isinstance(node.get("children"), list) else ():
-            if isinstance(child, str) and child in parents and parents[child] is None:
-                parents[child] = name
+    _adopt(parents, {name: node.get("children") for name, node in nodes.items()})
     said = {name: node["message"] for name, node in nodes.items() if node.get("message")}
     times = {name: _time(one, content.KEYS["time"]) if isinstance(one, dict) else None for name, one in said.items()}
     path = _branch(parents, times, record.get("current_node"), "mapping")

@@ -62,18 +62,15 @@ class Chat:
         >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
         {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
         """
-        names = ("participant", "condition", "topic", "title")
-        known = {"id": self.id} | {name: value for name in names if (value := getattr(self, name)) is not None}
-        known["messages"] = [
-            {"role": one.role, "content": one.text} | ({} if one.seconds is None else {"seconds": one.seconds})
-            for one in self.messages
-        ]
-        if self.omitted:
-            known["omitted"] = [
-                {"before": one.before, "what": one.what} | ({"text": one.text} if one.text else {})
-                for one in self.omitted
-            ]
-        return known
+        about = {name: getattr(self, name) for name in ("participant", "condition", "topic", "title")}
+        said = [{"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages]
+        omitted = [{"before": one.before, "what": one.what, "text": one.text or None} for one in self.omitted]
+
+        def known(entries: dict) -> dict:
+            return {name: value for name, value in entries.items() if value is not None}
+
+        whole = {"id": self.id} | known(about) | {"messages": list(map(known, said))}
+        return whole | ({"omitted": list(map(known, omitted))} if omitted else {})
 
 
 def assemble(parts: Iterable[Message | Omitted], name: str, *, clock: bool = False, **known: str | None) -> Chat:

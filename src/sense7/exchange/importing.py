@@ -42,15 +42,6 @@ class ImportSummary:
         >>> ImportSummary({"a.json": {"ShareGPT": None}}, 1, 2, 1, Counter({"image": 1})).lines()
         ['a.json: ShareGPT', '1 conversation, 2 messages, 1 of them by the assistant', 'left out: 1 image']
         """
-        lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
-        lines.append(
-            f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}, "
-            f"{self.turns:,} of them by the assistant"
-        )
-
-        def some(names):
-            return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
-
         counts = []
         for what, number in sorted(self.omitted.items()):
             head = "message" if what.startswith("message ") else what.partition(" of ")[0]
@@ -58,16 +49,18 @@ class ImportSummary:
             counts.append(count_of(number, what, f"{head}{ending}{what.removeprefix(head)}"))
         counts += [count_of(self.unread, "conversation") + " that can't be read"] if self.unread else []
         counts += [count_of(len(self.empty), "conversation") + " without any message"] if self.empty else []
-        lines.append(f"left out: {', '.join(counts) or 'nothing'}")
+        brought = f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}"
+        lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
+        lines += [f"{brought}, {self.turns:,} of them by the assistant", f"left out: {', '.join(counts) or 'nothing'}"]
         if self.without_model:
-            lines.append(
-                f"no model is named, so no condition is known: {count_of(self.without_model, 'conversation')} (give "
-                "--condition)"
-            )
-        if self.unanswered:
-            lines.append(f"without a message of the assistant, so nothing to rate: {some(self.unanswered)}")
-        if self.empty:
-            lines.append(f"without any message: {some(self.empty)}")
+            unknown = f"no condition is known: {count_of(self.without_model, 'conversation')} (give --condition)"
+            lines.append(f"no model is named, so {unknown}")
+        for what, names in (
+            ("without a message of the assistant, so nothing to rate", self.unanswered),
+            ("without any message", self.empty),
+        ):
+            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+            lines += [f"{what}: {', '.join(names[:_NAMED])}{more}"] if names else []
         return lines
 
 
@@ -120,8 +113,7 @@ def read_chats(
             except (ValueError, RecursionError, UserError) as error:
                 text = "nested too deeply to be a conversation" if isinstance(error, RecursionError) else str(error)
                 unread += 1
-                if unread <= _NAMED:
-                    problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
+                problems += [text if isinstance(error, UserError) else f"{where}: {text}."] if unread <= _NAMED else []
                 continue
             formats[kind] = None
             if not chat.messages:

@@ -4,6 +4,8 @@ What can't be read is refused with line and byte. No text, line or part of an ar
 ``LARGEST`` bytes, regardless of what an archive says of itself.
 """
 
+import contextlib
+import importlib
 import json
 import re
 import zipfile
@@ -111,10 +113,9 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
                 for name in names:
                     if re.fullmatch(r"samples/[^/]+\.json", name):
                         try:
-                            sample = {"eval": about, "samples": [_part(archive, name, path)]}
+                            yield name, {"eval": about, "samples": [_part(archive, name, path)]}
                         except UserError as error:
-                            sample = error
-                        yield name, sample
+                            yield name, error
             elif chats:
                 for name in chats:
                     yield from _items(_part(archive, name, path), name)
@@ -133,16 +134,15 @@ def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
     """A part of an archive as JSON, unpacked to no more than ``LARGEST`` bytes."""
     information = archive.getinfo(name)
     if information.compress_type == _ZSTANDARD:  # as inspect_ai compresses its logs
-        try:
-            import compression.zstd  # noqa: F401 -- since Python 3.14 archives are read so without more
-        except ImportError:
-            try:
-                import zipfile_zstd  # noqa: F401 -- teaches it to zipfile
-            except ImportError:
-                raise UserError(
-                    f"{path}: compressed by Zstandard. Run python -m pip install zipfile-zstd; or convert the log: "
-                    "inspect log convert --to json --output-dir FOLDER LOG.eval"
-                ) from None
+        for module in ("compression.zstd", "zipfile_zstd"):  # of Python 3.14 and later; what teaches it to zipfile
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module)
+                break
+        else:
+            raise UserError(
+                f"{path}: compressed by Zstandard. Run python -m pip install zipfile-zstd; or convert the log: "
+                "inspect log convert --to json --output-dir FOLDER LOG.eval"
+            )
     if information.flag_bits & 1:
         raise UserError(f"{path}: {name}: protected by a password. Unpack it first.")
     try:
@@ -179,10 +179,8 @@ def parsed(content: bytes, path: Path, place: str = "", *, line: int = 1, offset
     file = str(path) if place.startswith("line") else where
 
     def distinct(pairs: list[tuple[str, object]]) -> dict:
-        made = dict(pairs)
-        if len(made) < len(pairs):  # one of them would be lost
-            seen: set[str] = set()
-            twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        if len(made := dict(pairs)) < len(pairs):  # one of them would be lost
+            twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
             raise ValueError(f"an object has the key {twice[:40]!r} twice")
         return made
 

@@ -197,7 +197,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
 
 def ceiling_curves(
     curve: pd.DataFrame,
-    judges: Mapping[str, tuple[float, ...]],
+    judges: Mapping[str, float],
     *,
     name: str,
     caption: str,
@@ -210,7 +210,7 @@ def ceiling_curves(
     curve : DataFrame
         Indexed by content share (0..1, ascending), with a column ``spearman_untied``: the ceiling for any labels.
     judges : mapping
-        Name -> its Spearman correlation, and what is not drawn; NaN is not drawn. A dot stands where the result meets
+        Name -> its Spearman correlation; NaN is not drawn. A dot stands where the result meets
         the curve: the content share that it needs at least; at an end where it lies beyond the curve.
     name, caption : str
         As for :func:`sense7.figures.intervals`.
@@ -228,7 +228,7 @@ def ceiling_curves(
     bounded = bound is not None and np.isfinite(bound["estimate"])
     ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
     alt = f"A curve that rises with the content share: the ceiling of Spearman's correlation, from {' to '.join(ends)}."
-    results = {judge: float(numbers[0]) for judge, numbers in judges.items() if np.isfinite(numbers[0])}
+    results = {judge: float(result) for judge, result in judges.items() if np.isfinite(result)}
     unit = "share of the variance"
     with styled():
         drawing, axes = new_axes(7, 4)

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -181,24 +181,27 @@ def baseline_predictions(
     """
     data = _Data(study, unrated=unrated)
     ways = {
-        "majority label": ("most frequent label of the other participants", _majority),
-        "own mean": ("mean of the participant's other conversations", _own_mean),
-        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _words_per_turn),
-        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _all_words),
-        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _learned),
+        "majority label": ("most frequent label of the other participants", _Data.majority),
+        "own mean": ("mean of the participant's other conversations", _Data.own_mean),
+        "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _Data.words_per_turn),
+        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _Data.all_words),
+        "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _Data.learned),
     }
+    found = {}
     wanted = (TEXT_BASELINES if unrated else BASELINES) if names is None else names
-    return {name: _baseline(name, method, predict, data) for name, (method, predict) in ways.items() if name in wanted}
-
-
-def _baseline(name: str, method: str, predict: Callable, data: "_Data") -> Baseline:
-    try:
-        data.check()
-        score, plain = predict(data)
-    except _NothingToLearnError as why:
-        return Baseline(name, method, data.frame.iloc[:0].assign(score=np.nan, above=np.nan), str(why))
-    score = np.round(score, _DIGITS)
-    return Baseline(name, method, data.frame.assign(score=score, above=np.round(score - plain, _DIGITS)))
+    for name in (name for name in ways if name in wanted):
+        method, predict = ways[name]
+        try:
+            data.check()
+            score, plain = predict(data)
+        except _NothingToLearnError as why:
+            nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
+            found[name] = Baseline(name, method, nothing, str(why))
+            continue
+        score = np.round(score, _DIGITS)
+        frame = data.frame.assign(score=score, above=np.round(score - plain, _DIGITS))
+        found[name] = Baseline(name, method, frame)
+    return found
 
 
 def baseline_table(
@@ -233,31 +236,20 @@ def baseline_table(
     """
     if baselines is None:
         baselines = baseline_predictions(study)
-    scored = {name: _scored(baseline, bootstrap) for name, baseline in baselines.items()}
-    return pd.concat(
-        {
-            metric: estimate_table({name: rows[metric] for name, rows in scored.items()}, "baseline")
-            for metric in _METRICS
-        },
-        names=["metric"],
-    )
-
-
-def _scored(baseline: Baseline, bootstrap: ParticipantBootstrap) -> dict[str, dict]:
-    """One row of the table of estimates for each metric of a baseline."""
-    frame, rows = baseline.predictions, {}
-    for metric in _METRICS:
-        kind = METRICS[metric]
-        rows[metric] = estimate_row(n=len(frame), unit=kind.unit, method=kind.method, reason=baseline.reason)
-    if not baseline.reason:
-        table = run_metrics(frame, bootstrap)
-        rows = {metric: table.loc[metric].to_dict() for metric in rows}
-        if np.ptp(frame["above"]) == 0:
-            rows["spearman"]["reason"] = "it predicts the same for everybody"
-    for metric, row in rows.items():
-        row["method"] = f"{baseline.method}; {row['method']}"
-        row["key"] = f"baseline_{_KEYS[baseline.name]}_{metric}"
-    return rows
+    rows: dict[str, dict[str, dict]] = {metric: {} for metric in _METRICS}
+    for name, baseline in baselines.items():
+        frame = baseline.predictions
+        table = None if baseline.reason else run_metrics(frame, bootstrap)
+        for metric in _METRICS:
+            kind = METRICS[metric]
+            row = {"n": len(frame), "unit": kind.unit, "method": kind.method, "reason": baseline.reason}
+            if table is not None:
+                row = table.loc[metric].to_dict()
+            if metric == "spearman" and not baseline.reason and np.ptp(frame["above"]) == 0:
+                row["reason"] = "it predicts the same for everybody"
+            key = f"baseline_{_KEYS[name]}_{metric}"
+            rows[metric][name] = estimate_row(**row | {"method": f"{baseline.method}; {row['method']}", "key": key})
+    return pd.concat({metric: estimate_table(own, "baseline") for metric, own in rows.items()}, names=["metric"])
 
 
 def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -328,14 +320,10 @@ class _Data:
     def folds(self) -> str:
         return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
 
-    @property
-    def texts(self) -> pd.DataFrame:
-        return conversation_texts(self.study)[self.known]
-
     @cached_property
     def said(self) -> tuple[pd.DataFrame, dict[str, sparse.csr_matrix]]:
         """How much each side said, and which words how often. The texts, as large as the study, are not kept."""
-        texts = self.texts
+        texts = conversation_texts(self.study)[self.known]
         return texts.drop(columns=list(SPEAKERS)), word_counts(texts)
 
     @cached_property
@@ -369,37 +357,75 @@ class _Data:
             splits.append((own, test))
         return splits
 
-    def inner_splits(self, train: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Folds of participants within what is learned from."""
-        people = self.people[train]
-        return list(GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people))
+    def fitted(
+        self, features_of: Callable[[np.ndarray | None], object], *, scaled: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores by ridge regression in folds, and the mean that each fold is predicted without features."""
+        splits, everywhere = self.splits, features_of(None)
+        if sparse.issparse(everywhere):  # never unfolded: words are many
+            varies = all(everywhere.shape) and (everywhere.max(axis=0) - everywhere.min(axis=0)).nnz
+        else:
+            varies = np.ptp(everywhere, axis=0).any()
+        if not varies:
+            raise _NothingToLearnError("in this the conversations do not differ")
+        del everywhere
+        score, plain = np.empty(len(self.truth)), np.empty(len(self.truth))
+        for train, test in splits:
+            features = features_of(train)
+            if not features.shape[1]:  # nothing is known: the mean is predicted
+                features = sparse.csr_matrix((features.shape[0], 1))
+            if scaled:
+                features = StandardScaler().fit(features[train]).transform(features)
+            products = None  # of scalar products of rows, where these are fewer than the features
+            if min(features.shape[1], _MOST_SOLVED) > len(self.truth):
+                products = features @ features.T
+                products = products.toarray() if sparse.issparse(products) else products
+            known, people = (features, self.truth, products), self.people[train]
+            folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
+            squares = []
+            for own, new in folds:
+                errors = _ridge(*known, train[own], train[new], ALPHAS) - self.truth[train[new]]
+                squares.append(np.square(errors).mean(axis=1))
+            alpha = ALPHAS[np.mean(squares, axis=0).argmin()]  # as RidgeCV chooses
+            (score[test],), plain[test] = _ridge(*known, train, test, [alpha]), self.truth[train].mean()
+        return score, plain
 
     @cached_property
-    def word_fits(self) -> list["_Fit"]:
-        """Ridge regression on all words, for each fold."""
-        splits, counts = self.splits, self.said[1]
-        _check_varies(tfidf(counts))
-        return [_Fit(self, tfidf(counts, train), train, test) for train, test in splits]
+    def _of_words(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.fitted(lambda train: tfidf(self.said[1], train))
 
+    def all_words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which words occur."""
+        return self._of_words
 
-class _Fit:
-    """Ridge regression of one fold: what it predicts, without the features, which are large."""
+    def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
+        """How much the assistant wrote."""
+        lengths = self.said[0]
+        per_turn = lengths["assistant_words"].to_numpy() / np.maximum(lengths["turns"].to_numpy(), 1)
+        return self.fitted(lambda train: np.log1p(per_turn)[:, None], scaled=True)
 
-    def __init__(self, data: _Data, features, train: np.ndarray, test: np.ndarray, *, scaled: bool = False):
-        self.test, self.truth = test, data.truth[train]
-        if not features.shape[1]:  # nothing is known: the mean is predicted
-            features = sparse.csr_matrix((features.shape[0], 1))
-        if scaled:
-            features = StandardScaler().fit(features[train]).transform(features)
-        products = None  # of scalar products of rows, where these are fewer than the features
-        if min(features.shape[1], _MOST_SOLVED) > len(data.truth):
-            products = features @ features.T
-            products = products.toarray() if sparse.issparse(products) else products
-        known = features, data.truth, products
-        inner = [(train[own], train[new]) for own, new in data.inner_splits(train)]
-        squares = [np.square(_ridge(*known, own, new, ALPHAS) - data.truth[new]).mean(axis=1) for own, new in inner]
-        alpha = ALPHAS[np.mean(squares, axis=0).argmin()]  # as RidgeCV chooses
-        (self.predicted,) = _ridge(*known, train, test, [alpha])
+    def learned(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both."""
+        (words, plain), (lengths, _) = self.all_words(), self.words_per_turn()
+        return (words + lengths) / 2, plain
+
+    def majority(self) -> tuple[np.ndarray, np.ndarray]:
+        """Most frequent label of the others."""
+        if self.participants < 2:
+            raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
+        own = np.array([label_counts(self.truth[self.people == person]) for person in range(self.participants)])
+        most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
+        return most[self.people], most[self.people]
+
+    def own_mean(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean of the participant's other conversations."""
+        number = np.bincount(self.people)
+        if number.max() < 2:
+            raise _NothingToLearnError("no participant has two conversations with ground truth")
+        total = np.bincount(self.people, weights=self.truth)
+        of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
+        own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
+        return np.where((number == 1)[self.people], of_others[self.people], own), np.zeros(len(self.truth))
 
 
 def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas) -> np.ndarray:
@@ -423,61 +449,3 @@ def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarr
         within[places] = unit + alpha
         predicted.append(across @ solve(within, right, assume_a="pos") + level)
     return np.stack(predicted)
-
-
-def _gathered(data: _Data, fits: Sequence[_Fit]) -> tuple[np.ndarray, np.ndarray]:
-    """Scores, and the mean that each fold is predicted without features."""
-    score, plain = np.empty(len(data.truth)), np.empty(len(data.truth))
-    for fit in fits:
-        score[fit.test], plain[fit.test] = fit.predicted, fit.truth.mean()
-    return score, plain
-
-
-def _check_varies(features) -> None:
-    if sparse.issparse(features):  # never unfolded: words are many
-        varies = all(features.shape) and (features.max(axis=0) - features.min(axis=0)).nnz
-    else:
-        varies = features.size and np.ptp(features, axis=0).any()
-    if not varies:
-        raise _NothingToLearnError("in this the conversations do not differ")
-
-
-def _fitted(data: _Data, features: np.ndarray, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
-    splits = data.splits
-    _check_varies(features)
-    return _gathered(data, [_Fit(data, features, train, test, scaled=scaled) for train, test in splits])
-
-
-def _majority(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    if data.participants < 2:
-        raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
-    own = np.array([label_counts(data.truth[data.people == person]) for person in range(data.participants)])
-    most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
-    return most[data.people], most[data.people]
-
-
-def _own_mean(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    number = np.bincount(data.people)
-    if number.max() < 2:
-        raise _NothingToLearnError("no participant has two conversations with ground truth")
-    total = np.bincount(data.people, weights=data.truth)
-    alone = number == 1
-    of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
-    own = (total[data.people] - data.truth) / np.maximum(number[data.people] - 1, 1)
-    return np.where(alone[data.people], of_others[data.people], own), np.zeros(len(data.truth))
-
-
-def _words_per_turn(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    lengths, _ = data.said
-    turns = lengths["turns"].to_numpy()
-    per_turn = lengths["assistant_words"].to_numpy() / np.maximum(turns, 1)
-    return _fitted(data, np.log1p(per_turn)[:, None], scaled=True)
-
-
-def _learned(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    (words, plain), (lengths, _) = _all_words(data), _words_per_turn(data)
-    return (words + lengths) / 2, plain
-
-
-def _all_words(data: _Data) -> tuple[np.ndarray, np.ndarray]:
-    return _gathered(data, data.word_fits)

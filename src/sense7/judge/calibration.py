@@ -22,7 +22,6 @@ __all__ = [
     "calibrated",
     "calibration_errors",
     "mean_over_runs",
-    "with_calibrated",
 ]
 
 MAPPINGS = ("isotonic", "ordinal")
@@ -35,7 +34,6 @@ FEWEST_PARTICIPANTS = 5
 """Participants with ratings and scores below which no mapping is learned."""
 
 _KEYS = {AS_GIVEN: "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
-_UNIT = "level, difference"
 
 
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
@@ -75,7 +73,6 @@ def calibrated(frame: pd.DataFrame, mapping: str = "isotonic") -> np.ndarray:
     """Scores mapped to the scale of the ratings, participants held out."""
     if mapping not in MAPPINGS:
         raise UserError(f"{mapping!r} is no mapping of scores. Choose one of {', '.join(MAPPINGS)}.")
-    learn = _isotonic if mapping == "isotonic" else _ordinal
     score, truth = (frame[name].to_numpy(dtype=float) for name in ("score", "ground_truth"))
     people = frame["participant"].to_numpy(dtype=object)
     rated = np.isfinite(score) & np.isfinite(truth)
@@ -91,43 +88,22 @@ def calibrated(frame: pd.DataFrame, mapping: str = "isotonic") -> np.ndarray:
         known, new = scored[train][rated[scored[train]]], scored[test]
         if not len(known):
             raise UserError("All ratings are of one fold of participants. Give predictions of more participants.")
-        mapped[new] = learn(score[known], truth[known], people[known])(score[new])
+        if mapping == "isotonic":
+            mapped[new] = IsotonicRegression(out_of_bounds="clip").fit(score[known], truth[known]).predict(score[new])
+            continue
+        level = labels(truth[known])
+        occurring, fit = np.unique(level), fit_cumulative_logit(level, score[known][:, None], pd.Series(people[known]))
+        if fit is not None:
+            above = expit(score[new][:, None] * fit.coefficients - fit.thresholds)
+            mapped[new] = occurring[0] + above @ np.diff(occurring)
+        elif len(occurring) == 1 or np.ptp(score[known]) == 0:
+            mapped[new] = level.mean()
+        else:
+            raise UserError(
+                "The cumulative logit of the levels on the scores has no maximum: the scores part the levels without "
+                "any overlap. Use the mapping isotonic."
+            )
     return mapped
-
-
-def _isotonic(score: np.ndarray, truth: np.ndarray, people: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    return IsotonicRegression(out_of_bounds="clip").fit(score, truth).predict
-
-
-def _ordinal(score: np.ndarray, truth: np.ndarray, people: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    level = labels(truth)
-    occurring = np.unique(level)
-    fit = fit_cumulative_logit(level, score[:, None], pd.Series(people))
-    if fit is None:
-        if len(occurring) == 1 or np.ptp(score) == 0:
-            return lambda new: np.full(len(new), level.mean())
-        raise UserError(
-            "The cumulative logit of the levels on the scores has no maximum: the scores part the levels without any "
-            "overlap. Use the mapping isotonic."
-        )
-
-    def expected(new: np.ndarray) -> np.ndarray:
-        above = expit(new[:, None] * fit.coefficients - fit.thresholds)
-        return occurring[0] + above @ np.diff(occurring)
-
-    return expected
-
-
-def with_calibrated(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Predictions as given and by every mapping that can be learned; without ground truth, rows stay as they are."""
-    found = {AS_GIVEN: frame}
-    for mapping in MAPPINGS:
-        try:
-            found[mapping] = frame.assign(score=calibrated(frame, mapping))
-        except UserError as error:
-            found[mapping] = frame.assign(score=np.nan)
-            found[mapping].attrs["reason"] = frame.attrs.get("reason") or str(error)
-    return found
 
 
 def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
@@ -167,52 +143,41 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> calibration_errors(frame, bootstrap)["calibration"].loc[["as given", "isotonic"], "estimate"].tolist()
     [0.75, 0.0]
     """
-    ways = with_calibrated(frame)
-    sums = {way: _sums(frame) for way, frame in ways.items()}
-    tables: dict[str, dict] = {"calibration": {}, "drop": {}}
-    for way, (values, people) in sums.items():
-        key = _KEYS.get(way, "")
-        tables["calibration"][way] = _row(_ece, values, people, bootstrap, f"{way}: {_ERROR}", ways[way], key)
-        if way != AS_GIVEN:
-            before = sums[AS_GIVEN][0]
-            both = np.stack([before, values], axis=1) if len(before) == len(values) else values[:0]
-            method = f"{_ERROR}; as given minus {way}"
-            tables["drop"][way] = _row(_ece_drop, both, people, bootstrap, method, ways[way])
-    return {name: estimate_table(rows, "scores") for name, rows in tables.items()}
+    truth, scores, reasons = frame["ground_truth"].to_numpy(dtype=float), {}, {}
+    scores[AS_GIVEN] = frame["score"].to_numpy(dtype=float)
+    for mapping in MAPPINGS:
+        try:
+            scores[mapping] = calibrated(frame, mapping)
+        except UserError as error:
+            scores[mapping], reasons[mapping] = np.full(len(frame), np.nan), str(error)
+    # Per conversation: rating minus score in the column of the score's level, and 1; by mapping in another dimension.
+    sums = {}
+    for way, score in scores.items():
+        known = np.isfinite(score) & np.isfinite(truth)
+        sums[way] = np.zeros((known.sum(), len(LEVELS) + 1))
+        sums[way][:, -1] = 1
+        sums[way][np.arange(known.sum()), labels(score[known]).astype(int) - 1] = (truth - score)[known]
 
+    def row(way: str, values: np.ndarray, statistic: Callable, method: str, lowest: float, key: str = "") -> dict:
+        shown = {"n": len(values), "unit": "level, difference", "method": method, "key": key}
+        if not len(values):
+            reason = frame.attrs.get("reason") or reasons.get(way) or "no conversation has both a rating and a score"
+            return estimate_row(**shown, reason=reason)
+        known = np.isfinite(scores[way]) & np.isfinite(truth)
+        found = bootstrap.estimate(statistic, values, frame.loc[known, "participant"], OWN_SCALE)
+        return bootstrap.row(
+            found._replace(low=np.maximum(found.low, lowest)), **shown, how=bootstrap.describe(OWN_SCALE)
+        )
 
-def _row(
-    statistic: Callable,
-    values: np.ndarray,
-    people: pd.Series,
-    bootstrap: ParticipantBootstrap,
-    method: str,
-    frame: pd.DataFrame,
-    key: str = "",
-) -> dict:
-    if not len(values):
-        reason = frame.attrs.get("reason") or "no conversation has both a rating and a score"
-        return estimate_row(n=0, unit=_UNIT, method=method, reason=reason, key=key)
-    found = bootstrap.estimate(statistic, values, people, OWN_SCALE)
-    if statistic is _ece:
-        found = found._replace(low=np.maximum(found.low, 0))
-    how = bootstrap.describe(OWN_SCALE)
-    return bootstrap.row(found, n=len(values), unit=_UNIT, method=method, how=how, key=key)
+    def error(sums: np.ndarray) -> np.ndarray:
+        return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
 
+    def drop(sums: np.ndarray) -> np.ndarray:
+        return error(sums[..., 0, :]) - error(sums[..., 1, :])
 
-def _sums(frame: pd.DataFrame) -> tuple[np.ndarray, pd.Series]:
-    """Per conversation: rating minus score in the column of the score's level, and 1."""
-    known = frame[np.isfinite(frame["score"].astype(float)) & np.isfinite(frame["ground_truth"].astype(float))]
-    values = np.zeros((len(known), len(LEVELS) + 1))
-    values[:, -1] = 1
-    apart = (known["ground_truth"] - known["score"]).to_numpy(dtype=float)
-    values[np.arange(len(known)), labels(known["score"]).astype(int) - 1] = apart
-    return values, known["participant"]
-
-
-def _ece(sums: np.ndarray) -> np.ndarray:
-    return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
-
-
-def _ece_drop(sums: np.ndarray) -> np.ndarray:
-    return _ece(sums[..., 0, :]) - _ece(sums[..., 1, :])
+    errors = {way: row(way, values, error, f"{way}: {_ERROR}", 0, _KEYS.get(way, "")) for way, values in sums.items()}
+    drops = {}
+    for way in MAPPINGS:
+        both = np.stack([sums[AS_GIVEN], sums[way]], axis=1) if len(sums[way]) else sums[way]
+        drops[way] = row(way, both, drop, f"{_ERROR}; as given minus {way}", -np.inf)
+    return {"calibration": estimate_table(errors, "scores"), "drop": estimate_table(drops, "scores")}

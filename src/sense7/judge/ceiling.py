@@ -17,7 +17,6 @@ any increasing function of the ground truth.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,19 +24,18 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
-from sense7.judge.metrics import OverRuns
+from sense7.judge.metrics import METRICS, OverRuns
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
     "PUBLISHED",
-    "Result",
     "ceiling_curve",
     "ceilings_at_bound",
     "content_share_itself",
@@ -58,11 +56,8 @@ CEILINGS = {
 }
 """Measures of a judge -> name for readers and unit."""
 
-PUBLISHED = (0.369, 0.487)
-"""Spearman correlation and accuracy of the paper's classifier, from the abstract (grade A); as in data/claims.yml."""
-
-_POINTS_SHOWN = (0.3, 0.6)
-"""Content shares at which the ceilings are recorded."""
+PUBLISHED = 0.369
+"""Spearman correlation of the paper's classifier, from the abstract (grade A); as in data/claims.yml."""
 
 _UNIT = "share of the variance"
 _FURTHEST = 40.0  # stands for an infinite threshold, without infinity minus infinity
@@ -77,15 +72,6 @@ _PUBLISHED = ("published classifier", "published classifier (on other data)")
 _WORDS_PER_TURN = "baseline: words per turn"
 _NO_TRUTH = "no conversation of this data set has ground truth"
 _ONE_LABEL = "all conversations have the same label"
-
-
-class Result(NamedTuple):
-    """Result of a judge: Spearman's correlation with the ground truth, accuracy, and the correlation's interval."""
-
-    spearman: float
-    accuracy: float
-    low: float = np.nan
-    high: float = np.nan
 
 
 def level_thresholds(counts) -> np.ndarray:
@@ -181,7 +167,7 @@ def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     defined = np.isfinite(curve["spearman"]).all()
     for measure in ("spearman", "accuracy"):
         title, unit = CEILINGS[measure]
-        for share in _POINTS_SHOWN:
+        for share in (0.3, 0.6):
             percent = round(100 * share)
             rows[f"{measure}_at_{percent}"] = estimate_row(
                 curve.loc[share, measure] if defined else np.nan,
@@ -244,13 +230,13 @@ def content_share_needed(rho: float) -> float:
     return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
 
 
-def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.DataFrame:
+def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     """The smallest content shares that judges' correlations need, if they saw only the text.
 
     Parameters
     ----------
-    judges : mapping
-        Name -> :class:`Result`, or a pair of Spearman correlation and accuracy; NaN where there is none.
+    judges : DataFrame
+        From :func:`judge_results`.
     study : Study
         Where it has no ground truth or a single label there is no need.
 
@@ -263,20 +249,19 @@ def shares_needed(judges: Mapping[str, tuple[float, ...]], study: Study) -> pd.D
     counts = label_counts(conversation_ratings(study)["ground_truth"])
     n, others, rows = int(counts.sum()), 0, {}
     missing = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
-    for name, found in judges.items():
-        result = Result(*found)
+    for name, result in judges.iterrows():
         who = "published" if name in _PUBLISHED else "words_per_turn" if name == _WORDS_PER_TURN else ""
         others += not who
         method = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
-        shown = {"n": n, "unit": _UNIT, "key": f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"}
-        if missing or not np.isfinite(result.spearman):
-            rows[name] = estimate_row(**shown, method=method, reason=missing or "this judge has no such result")
-        elif np.isfinite([result.low, result.high]).all():
+        key = f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"
+        reason = missing or ("" if np.isfinite(result["estimate"]) else "this judge has no such result")
+        if not reason and np.isfinite(result["low"]):
             method = f"{method}; the correlation's interval, participants resampled, carried over"
-            ends = (result.spearman, result.low, result.high)
-            rows[name] = estimate_row(*map(content_share_needed, ends), **shown, method=method)
-        else:
-            rows[name] = estimate_row(content_share_needed(result.spearman), **shown, method=method)
+        needed = (
+            np.nan if reason or np.isnan(rho) else content_share_needed(rho)
+            for rho in result[["estimate", "low", "high"]]
+        )
+        rows[name] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
     return estimate_table(rows, "judge")
 
 
@@ -303,8 +288,8 @@ def judge_results(
     runs: Mapping[str, Mapping[str, pd.DataFrame]],
     bootstrap: ParticipantBootstrap | None = None,
     baselines: pd.DataFrame | None = None,
-) -> dict[str, Result]:
-    """Results of the published classifier, of the judges that are available, and of the words per turn.
+) -> pd.DataFrame:
+    """Correlations of the published classifier, of the judges that are available, and of the words per turn.
 
     Parameters
     ----------
@@ -320,30 +305,25 @@ def judge_results(
 
     Returns
     -------
-    dict
-        Name -> Result, means over the runs of a judge, without unusable replies.
+    DataFrame
+        Spearman's correlation of each, mean over the runs of a judge, without unusable replies.
     """
-    provenance = study.provenance
+    provenance, kind = study.provenance, METRICS["spearman"]
     own = provenance is not None and provenance.kind == "official" and provenance.verified
-    tables = {name: OverRuns(frames, bootstrap).mean for name, frames in runs.items()}
+    published = estimate_row(PUBLISHED, n=0, unit=kind.unit, method="as published", reason="published without interval")
+    rows = {_PUBLISHED[0 if own else 1]: published}
+    rows |= {name: OverRuns(frames, bootstrap).mean.loc["spearman"] for name, frames in runs.items()}
     if baselines is not None:
-        tables[_WORDS_PER_TURN] = baselines.xs("words per turn", level="baseline")
-    return {_PUBLISHED[0 if own else 1]: Result(*PUBLISHED)} | {
-        name: Result(
-            table.loc["spearman", "estimate"],
-            table.loc["accuracy", "estimate"],
-            *table.loc["spearman", ["low", "high"]],
-        )
-        for name, table in tables.items()
-    }
+        rows[_WORDS_PER_TURN] = baselines.loc[("spearman", "words per turn")]
+    return estimate_table({name: {column: row[column] for column in COLUMNS} for name, row in rows.items()}, "judge")
 
 
 @dataclass(frozen=True, eq=False)
 class ContentShares:
-    """Upper bound of the content share: a table of estimates with one row, and the bound in each resample."""
+    """Upper bound of the content share: a table of estimates with one row, and the bound in the data and resamples."""
 
     bounds: pd.DataFrame
-    draws: np.ndarray
+    drawn: np.ndarray
 
 
 def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> ContentShares:
@@ -392,7 +372,7 @@ def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
     name = "participants' levels carry no content"
     if not np.isfinite(known.loc["participant", "estimate"]):
         row = estimate_row(**shown, reason=known.loc["participant", "reason"])
-        return ContentShares(estimate_table({name: row}, "if"), np.empty(0))
+        return ContentShares(estimate_table({name: row}, "if"), np.array([np.nan]))
     frame = rated_conversations(study)
     conditions = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == condition for condition in conditions]).astype(float)
@@ -401,14 +381,14 @@ def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
     rows = pd.Index(sums.participants).get_indexer(frame["participant"])
     np.add.at(counts, (rows, pd.Index(conditions).get_indexer(frame["condition"])), 1)
     ones = np.ones((1, len(counts)))
-    bound = float(_bounds(fit_nested(sums, ones), ones @ counts)[0])
-    many = None
+    drawn = _bounds(fit_nested(sums, ones), ones @ counts)
     if not bootstrap.too_few(frame["participant"]):
         fit = fit_nested(sums)
         weights = bootstrap.weights(slice(draws))[:, bootstrap.codes(sums.participants)]
-        many = _bounds(fit_nested(sums, weights, fit.variances[:3] / fit.variances[3]), weights @ counts)
-    row = _percentile_row(bound, many, frame["participant"].to_numpy(), bootstrap, **shown)
-    return ContentShares(estimate_table({name: row}, "if"), np.empty(0) if many is None else many)
+        many = fit_nested(sums, weights, fit.variances[:3] / fit.variances[3])
+        drawn = np.concatenate([drawn, _bounds(many, weights @ counts)])
+    row = _percentile_row(drawn, frame["participant"].to_numpy(), bootstrap, **shown)
+    return ContentShares(estimate_table({name: row}, "if"), drawn)
 
 
 def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
@@ -421,14 +401,11 @@ def _bounds(fit: Nested, counts: np.ndarray) -> np.ndarray:
         return 1 - person / np.column_stack([condition, person, interaction, rest]).sum(axis=1)
 
 
-def _percentile_row(
-    value: float, draws: np.ndarray | None, people, bootstrap: ParticipantBootstrap, **shown: object
-) -> dict:
+def _percentile_row(drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, **shown: object) -> dict:
     """Row of a value with the percentile interval of its draws, which may be fewer than the bootstrap's."""
-    if draws is None:
-        return bootstrap.row(Estimate(value, reason=bootstrap.too_few(people)), **shown)
-    kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(draws), 'resampling')} of participants"
-    return bootstrap.row(Estimate(value, *bootstrap.interval(draws, people)), **shown, how=kind)
+    interval = bootstrap.interval(drawn[1:], people)
+    kind = f"{bootstrap.confidence:.0%} percentile interval, {count_of(len(drawn) - 1, 'resampling')} of participants"
+    return bootstrap.row(Estimate(float(drawn[0]), *interval), **shown, how=kind)
 
 
 def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
@@ -461,27 +438,11 @@ def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: Con
         return estimate_table(rows, "measure", keys)
     counts = np.zeros((len(bootstrap.names), len(LEVELS)))
     np.add.at(counts, (bootstrap.codes(truth["participant"]), label - 1), 1)
-    values = _ceilings(level_thresholds(counts.sum(axis=0))[None], np.array([bound]))
-    many = _ceilings_in_draws(counts, bootstrap, shares.draws)
-    rows = {
-        title: _percentile_row(
-            values[name][0], None if many is None else many[name], truth["participant"], bootstrap, **shown, unit=unit
-        )
-        for name, (title, unit) in measures.items()
-    }
+    weights = np.vstack([np.ones((1, len(counts))), bootstrap.weights(slice(len(shares.drawn) - 1))])
+    known, rows = np.isfinite(shares.drawn), {}
+    found = _ceilings(level_thresholds(weights[known] @ counts), np.clip(shares.drawn[known], 0, 1))
+    for name, (title, unit) in measures.items():
+        drawn = np.full(len(known), np.nan)  # where a resample has no bound
+        drawn[known] = found[name]
+        rows[title] = _percentile_row(drawn, truth["participant"], bootstrap, **shown, unit=unit)
     return estimate_table(rows, "measure", keys)
-
-
-def _ceilings_in_draws(
-    counts: np.ndarray, bootstrap: ParticipantBootstrap, bounds: np.ndarray
-) -> dict[str, np.ndarray] | None:
-    """Ceilings at the bound of each draw, with its labels: NaN where there is no bound; None without draws."""
-    if not len(bounds):
-        return None
-    known = np.isfinite(bounds)
-    many = {name: np.full(len(bounds), np.nan) for name in CEILINGS}
-    if known.any():
-        weights = bootstrap.weights(slice(len(bounds)))[known]
-        for name, values in _ceilings(level_thresholds(weights @ counts), np.clip(bounds[known], 0, 1)).items():
-            many[name][known] = values
-    return many

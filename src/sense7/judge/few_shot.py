@@ -59,8 +59,6 @@ def chosen_examples(
     for value, known, what in ((shots, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
         if value not in known:
             raise UserError(f"{value!r} is no {what}. Choose one of {', '.join(known)}.")
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 0:
-        raise UserError(f"{number!r} is no number of examples. Give a whole number from 0 on.")
     names, participants = (study.conversations[name].to_numpy(dtype=object) for name in ("conversation", "participant"))
     people = pd.factorize(study.conversations["participant"])[0]
     levels = np.nan_to_num(labels(ground_truth(study.turns, names).to_numpy())).astype(int)  # 0: none

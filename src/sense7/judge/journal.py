@@ -56,6 +56,9 @@ SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE NOT EXISTS (
     WHERE answers.run = runs.run AND answers.place = requests.place AND NOT failed)
 ORDER BY runs.run, requests.place
 """
+_CUT = """
+SELECT content FROM answers WHERE rowid IN (SELECT rowid FROM answers INDEXED BY states WHERE cut) ORDER BY rowid
+"""
 _STATES = "FROM answers INDEXED BY states JOIN requests USING (place)"
 
 
@@ -226,7 +229,7 @@ class Journal:
 
     def cut(self) -> list[str]:
         """Why prompts were not sent or not read whole, one reason for each."""
-        rows = self._database.execute("SELECT content FROM answers WHERE cut ORDER BY rowid")
+        rows = self._database.execute(_CUT)
         return [json.loads(content)["error"] or "" for (content,) in rows]
 
     def few_tokens(self, factor: float) -> tuple[int, int, int, int]:

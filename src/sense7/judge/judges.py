@@ -11,11 +11,10 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
-from sense7.estimators.ranks import spearman_in_draws
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import not_written, replacing_folder
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
-from sense7.findings.robustness import HEADLINES, REPLIES, RUNS, TRUTHS, specifications
+from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import (
     SKIPPED_WORD,
     UNSTATED,
@@ -29,9 +28,11 @@ from sense7.judge.files import (
 from sense7.judge.metrics import (
     LEVEL_NUMBERS,
     METRICS,
+    Metric,
     OverRuns,
     calibration,
     coverage,
+    drawn_row,
     level_and_length,
     levels_recognized,
     missing_bounds,
@@ -56,22 +57,14 @@ __all__ = [
     "chosen_judge",
     "defined",
     "detail",
+    "facts",
     "file_notes",
-    "is_planted",
     "judge_multiverse",
-    "levels_are_comparable",
-    "number_recognized",
     "read_runs",
     "recall_and_false_positive_rate",
     "request_facts",
-    "require_own_folder",
-    "sentence_on_simulated",
-    "shown_judge",
-    "simulated_files",
-    "simulated_folder",
-    "used_authors_prompt",
+    "simulated_note",
     "with_row_labels",
-    "write_simulated",
 ]
 
 if TYPE_CHECKING:
@@ -370,24 +363,6 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
-def shown_judge(judges: Mapping[str, object], judge: str) -> dict:
-    """Name of the judge that is shown in detail, to be recorded; the reason if there is none.
-
-    Examples
-    --------
-    >>> shown_judge({"a": {}}, "a")["estimate"], shown_judge({}, "")["reason"]
-    ('a', 'no predictions of a judge are available')
-    """
-    return {
-        "key": "judge_shown",
-        "estimate": judge or None,
-        "n": len(judges),
-        "unit": "judges",
-        "method": "the one with most runs",
-        "reason": "" if judges else ABSENT,
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class Detail:
     """Every table about one judge."""
@@ -432,9 +407,8 @@ def detail(
     'no predictions of a judge are available'
     """
     runs = judges.get(judge, {"": _NOTHING})
-    frames = list(runs.values())
     strict, authors = (OverRuns(runs, bootstrap, policy) for policy in ("strict", "authors"))
-    pooled = pd.concat(frames, ignore_index=True)
+    pooled = pd.concat(runs.values(), ignore_index=True)
     tables = {
         "mean": strict.mean,
         "spread": strict.spread,
@@ -448,15 +422,16 @@ def detail(
     }
     simulated = judge in getattr(judges, "simulated", ())
     if not judge:
-        tables = {name: _absent(table) for name, table in tables.items()}
+        nothing = {"estimate": np.nan, "low": np.nan, "high": np.nan, "n": 0, "reason": ABSENT}
+        tables = {name: table.assign(**nothing) for name, table in tables.items()}
     elif simulated:
         tables = {name: table.assign(method=f"{SIMULATED_WORDS}: " + table["method"]) for name, table in tables.items()}
     tables = {
         name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
     }
-    return Detail(
-        judge, **tables, confusion=strict.confusion, frequent_levels=_frequent_levels(frames), simulated=simulated
-    )
+    pairs = pooled[["participant", "ground_truth", "score"]].dropna()
+    often = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
+    return Detail(judge, **tables, confusion=strict.confusion, frequent_levels=int(often.sum()), simulated=simulated)
 
 
 def assistant_words(study: Study) -> pd.Series:
@@ -473,13 +448,6 @@ def assistant_words(study: Study) -> pd.Series:
     words = pd.Series([len(text.split()) for text in said["content"].fillna("")], index=said.index, dtype=int)
     counts = words.groupby(said["conversation"], sort=False).sum()
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
-
-
-def _absent(table: pd.DataFrame) -> pd.DataFrame:
-    rows = {
-        name: estimate_row(n=0, unit=row["unit"], method=row["method"], reason=ABSENT) for name, row in table.iterrows()
-    }
-    return estimate_table(rows, table.index.name)
 
 
 def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -516,52 +484,39 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
     }
 
 
-def number_recognized(detail: Detail) -> dict:
-    """Number of levels that a judge recognizes, to be recorded.
+def facts(judges: Mapping[str, object], detail: Detail) -> list[dict]:
+    """What is said of the judge that is shown in words and counts, as arguments of ``Recorder.value``.
 
-    See :func:`sense7.judge.metrics.levels_recognized`.
+    ``judge_shown``; ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is not
+    known here); ``levels_recognized``; and ``levels_are_comparable``: whether this number can be compared with the
+    published one, which it can if the authors' prompt was used and each of the five levels is that of conversations of
+    at least ``FEWEST_PARTICIPANTS`` participants, since of a rarer level no judge could be shown to recognize it.
 
-    Parameters
-    ----------
-    detail : Detail
-        Of the judge; without one, the reason says so.
+    Examples
+    --------
+    >>> [row["estimate"] for row in facts({}, detail({}, "", ParticipantBootstrap(["a", "b"])))]
+    [None, None, None, None]
     """
-    row = levels_recognized(detail.recognition)
-    words = f"{SIMULATED_WORDS}: " if detail.simulated else ""
-    row |= {"key": "levels_recognized", "method": words + row["method"], "n": int(detail.mean.loc["accuracy", "n"])}
-    return row | ({} if detail.judge else {"reason": ABSENT})
-
-
-def levels_are_comparable(detail: Detail) -> dict:
-    """Whether the number of recognized levels can be compared with the published one, "yes" or "no"; to be recorded.
-
-    It can if the authors' prompt was used, and each of the five levels is that of conversations of at least
-    ``FEWEST_PARTICIPANTS`` participants: of a rarer level no judge could be shown to recognize it.
-
-    Parameters
-    ----------
-    detail : Detail
-        Of the judge; without one there is no value.
-    """
-    used = used_authors_prompt(detail.judge)
-    often = detail.frequent_levels
-    answer = "yes" if used["estimate"] == "yes" and often == len(LEVELS) else "no"
-    return {
-        "key": "levels_are_comparable",
-        "estimate": answer if detail.judge else None,
-        "n": often,
-        "unit": "levels",
-        "method": "authors' prompt by the name of the files, and each of the five levels given by at least "
-        f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are",
-        "reason": used["reason"],
-    }
-
-
-def _frequent_levels(frames: list[pd.DataFrame]) -> int:
-    """Levels of the ground truth that conversations with a score have of enough participants."""
-    pairs = pd.concat([frame[["participant", "ground_truth", "score"]] for frame in frames], ignore_index=True).dropna()
-    people = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique()
-    return int((people >= FEWEST_PARTICIPANTS).sum())
+    judge, often = detail.judge, detail.frequent_levels
+    used = "yes" if judge.endswith(f"-{AUTHORS_PROMPT}") else "no"
+    comparable = "yes" if used == "yes" and often == len(LEVELS) else "no"
+    prompt = f"by the name of its files: {AUTHORS_PROMPT}"
+    rule = (
+        "authors' prompt by the name of the files, and each of the five levels given by at least "
+        f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are"
+    )
+    recognized = levels_recognized(detail.recognition)
+    method = (f"{SIMULATED_WORDS}: " if detail.simulated else "") + recognized["method"]
+    n, found = int(detail.mean.loc["accuracy", "n"]), recognized["estimate"]
+    rows = [
+        ("judge_shown", judge, len(judges), "judges", "the one with most runs", ""),
+        ("judge_used_authors_prompt", used, int(bool(judge)), "prompts", prompt, ""),
+        ("levels_recognized", found, n, recognized["unit"], method, recognized["reason"]),
+        ("levels_are_comparable", comparable, often, "levels", rule, ""),
+    ]
+    columns = ("key", "estimate", "n", "unit", "method", "reason")
+    absent = {} if judge else {"estimate": None, "reason": ABSENT}
+    return [dict(zip(columns, row, strict=True)) | absent for row in rows]
 
 
 def file_notes(judges: Judges) -> pd.DataFrame:
@@ -598,17 +553,6 @@ def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
 
 
-def sentence_on_simulated(judges: Mapping) -> str:
-    """A sentence on those of the judges that are simulated; "" if none is.
-
-    Examples
-    --------
-    >>> sentence_on_simulated({})
-    ''
-    """
-    return simulated_note(getattr(judges, "simulated", ()))
-
-
 def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
     """What is recorded of how each judge was asked: one row per judge, texts and counts; "" where nothing is.
 
@@ -643,100 +587,30 @@ def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFr
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
 
 
-def used_authors_prompt(judge: str) -> dict:
-    """Whether a judge's files say by their names that the authors' prompt was used: "yes", "no", or no value.
-
-    The text of the authors' prompt is not known here, so that the name is all there is to go by.
-
-    Examples
-    --------
-    >>> used_authors_prompt("gpt-4o-empathy_judge")["estimate"], used_authors_prompt("gpt-4o-empathy")["estimate"]
-    ('yes', 'no')
-    """
-    answer = ("yes" if judge.endswith(f"-{AUTHORS_PROMPT}") else "no") if judge else None
-    return {
-        "key": "judge_used_authors_prompt",
-        "estimate": answer,
-        "n": 1 if judge else 0,
-        "unit": "prompts",
-        "method": f"by the name of its files: {AUTHORS_PROMPT}",
-        "reason": "" if judge else ABSENT,
-    }
-
-
-_HEADLINE = "judge_spearman"
-
-
 def judge_multiverse(
     study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
     """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
-    chosen = specifications(_HEADLINE)
-    truths, scores = _truths(study), {policy: _scores(judges.get(judge, {}), policy) for policy in REPLIES}
-    prefix = simulated_prefix(judges, judge)
-    people = study.conversations["participant"]
-    known: dict[bytes, tuple] = {}
-
-    def correlate(truth: np.ndarray, score: np.ndarray) -> tuple:
-        content = np.stack([truth, score]).tobytes()
-        if content not in known:
-            known[content] = _correlation(truth, score, people, bootstrap)
-        return known[content]
-
+    chosen, unit, prefix = specifications("judge_spearman"), METRICS["spearman"].unit, simulated_prefix(judges, judge)
+    known = study.conversations[["conversation", "participant"]]
+    truth, others = ground_truth(study.turns, known["conversation"]).to_numpy(), other_ground_truths(study)
+    truths = dict(zip(TRUTHS, (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])), strict=True))
     rows = {}
     for number, choice in chosen.iterrows():
-        runs, method = scores[choice["replies without a score"]], f"{prefix}Spearman's rho, {choice['runs']}"
+        metric = Metric("", unit, f"{prefix}Spearman's rho, {choice['runs']}")
         if not judge:
-            rows[number] = _row(n=0, method=method, reason=ABSENT)
+            rows[number] = estimate_row(n=0, unit=unit, method=metric.method, reason=ABSENT)
             continue
-        truth = truths[choice["ground truth"]]
-        found = [correlate(truth, score) for score in _used(runs, choice["runs"])]
-        rows[number] = _mean_row(found, method, people, bootstrap)
+        policy = "strict" if choice["replies without a score"] == REPLIES[0] else "authors"
+        scores = pd.DataFrame({run: counted_scores(frame, policy) for run, frame in judges[judge].items()})
+        if choice["runs"] == RUNS[2]:  # each conversation's median over the runs that have one
+            scores = scores.median(axis=1).to_frame()
+        elif choice["runs"] == RUNS[1]:
+            scores = scores.iloc[:, :1]
+        rated = known.assign(ground_truth=truths[choice["ground truth"]])
+        over = OverRuns({run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap)
+        drawn = over.over(lambda run: run.spearman(run.truth, run.score))
+        undefined = "fewer than two conversations have both, or one of the two does not vary"
+        why = over.no_interval if np.isfinite(drawn[0]) else undefined
+        rows[number] = drawn_row(drawn, metric, over.n, over.participant, bootstrap, why)
     return chosen.join(estimate_table(rows, "specification"))
-
-
-def _truths(study: Study) -> dict[str, np.ndarray]:
-    """Rating of each conversation by its users, in each way."""
-    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    others = other_ground_truths(study)
-    return dict(zip(TRUTHS, (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])), strict=True))
-
-
-def _scores(runs: Mapping[str, pd.DataFrame], replies: str) -> np.ndarray:
-    """Score of each run and conversation, NaN where there is none: shape (runs, conversations)."""
-    policy = "strict" if replies == REPLIES[0] else "authors"
-    scores = [counted_scores(frame, policy) for frame in runs.values()]
-    return np.stack(scores) if scores else np.zeros((0, 0))
-
-
-def _used(scores: np.ndarray, runs: str) -> np.ndarray:
-    """Scores that are correlated: of all runs, of the first, or each conversation's median over those that have one."""
-    if runs == RUNS[2]:
-        return pd.DataFrame(scores).median().to_numpy()[None]
-    return scores[:1] if runs == RUNS[1] else scores
-
-
-def _correlation(truth, score, people: pd.Series, bootstrap: ParticipantBootstrap) -> tuple:
-    """Correlation, that of every resample (None without an interval), conversations, and why something is lacking."""
-    both = np.isfinite(truth) & np.isfinite(score)
-    n, who = int(both.sum()), people[both]
-    if n < 2 or not np.ptp(truth[both]) or not np.ptp(score[both]):
-        return np.nan, None, n, "fewer than two conversations have both, or one of the two does not vary"
-    estimate = spearman_in_draws(truth[both], score[both], np.ones((1, n)))[0]
-    if reason := bootstrap.too_few(who):
-        return estimate, None, n, reason
-    codes = bootstrap.codes(who)
-    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(truth[both], score[both], weights, codes))
-    return estimate, draws, n, ""
-
-
-def _mean_row(found: list[tuple], method: str, people: pd.Series, bootstrap: ParticipantBootstrap) -> dict:
-    estimates, draws, counts, reasons = zip(*found, strict=True)
-    if reason := next(filter(None, reasons), ""):
-        return _row(float(np.mean(estimates)), n=max(counts), method=method, reason=reason)
-    estimate = Estimate(float(np.mean(estimates)), *bootstrap.interval(np.mean(draws, axis=0), people))
-    return bootstrap.row(estimate, n=max(counts), unit=HEADLINES[_HEADLINE].unit, method=method)
-
-
-def _row(estimate: float = np.nan, *, n: int, method: str, reason: str) -> dict:
-    return estimate_row(estimate, n=n, unit=HEADLINES[_HEADLINE].unit, method=method, reason=reason)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words
+from sense7.estimators.estimates import estimate_table, p_in_words
 from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.files import reason
 from sense7.judge import metrics
@@ -20,22 +20,17 @@ from sense7.judge.comparison import (
     Comparison,
     as_judges,
     compare_judges,
+    interval_in_words,
     jury_tables,
     least_p,
+    number_in_words,
     require_rule,
 )
 from sense7.judge.cost import Price
-from sense7.judge.files import (
-    SKIPPED_WORD,
-    Predictions,
-    ScoreScale,
-    prediction_files,
-    read_files,
-    write_predictions,
-)
+from sense7.judge.files import SKIPPED_WORD, Predictions, ScoreScale, prediction_files, read_files, write_predictions
 from sense7.judge.journal import Journal
 from sense7.judge.judges import ABOUT_SIMULATED, aligned, require_synthetic
-from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, OverRuns
+from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, Metric, OverRuns
 from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, SIMULATED_WORDS
@@ -45,58 +40,71 @@ __all__ = ["calibrate", "compare", "evaluate"]
 
 _TITLES = {"coverage": COVERAGE.title} | {name: metric.title for name, metric in METRICS.items()}
 _ABOUT_P = (
-    "\nnaive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
+    "naive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
     "participant are not; the interval over participants doesn't."
 )
 _FEW_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
 _APPLICABILITY = {
-    "sensitivity": (
+    "sensitivity": Metric(
+        "sensitivity",
+        "share of ratings",
         "share said not to apply among the ratings that the person says do not apply",
         "the person says of no rating that it does not apply",
     ),
-    "specificity": (
+    "specificity": Metric(
+        "specificity",
+        "share of ratings",
         "share said to apply among the ratings that the person gives",
         "the person gives no rating",
     ),
-    "kappa": (
+    "kappa": Metric(
+        "kappa",
+        "kappa",
         "Cohen's kappa of applies and does not apply",
         "the judge or the person says the same of every rating, or there is none",
     ),
 }
-"""Measures of applicability: how each is computed, and why it may be undefined."""
+_TOOK = {
+    "calls": ("calls", ",.0f"),
+    "input_tokens": ("tokens in a call", ",.0f"),
+    "output_tokens": ("tokens out", ",.0f"),
+    "seconds": ("seconds, median", ",.2f"),
+    "cost": ("cost of all calls", ",.2f"),
+}
+"""What a judge took: title and format of the column."""
 
 
-# Cells and tables of text
-
-
-def _number(row: Mapping) -> str:
-    return "" if math.isnan(row["estimate"]) else f"{row['estimate']:z.3f}"
-
-
-def _interval(row: Mapping) -> str:
-    return "" if math.isnan(row["low"]) else f"{row['low']:z.3f} to {row['high']:z.3f}"
+def _cells(table: pd.DataFrame, names: Iterable[str], cell=number_in_words) -> list[str]:
+    return [cell(table.loc[name]) for name in names]
 
 
 def _both(row: Mapping) -> str:
-    """An estimate with its interval in one cell."""
-    return f"{_number(row)} [{_interval(row)}]" if _interval(row) else _number(row)
+    """An estimate with its interval in one cell; why there is none, where there is no interval to add."""
+    interval = interval_in_words(row)
+    return f"{number_in_words(row)} [{interval}]" if interval else number_in_words(row)
 
 
-def aligned_text(rows: list[list[str]]) -> str:
-    """Set rows of texts as a table for a terminal."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "\n".join(line.rstrip() for line in lines)
+def _with_reason(row: Mapping) -> str:
+    return f"{number_in_words(row)} ({interval_in_words(row) or row['reason']})"
 
 
-def records(table: pd.DataFrame) -> dict[str, dict]:
-    """Give a table of estimates as JSON can hold it."""
-    return {
-        str(name): {
-            key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in row.items()
-        }
-        for name, row in table.astype(object).to_dict("index").items()
-    }
+def _formatted(number: float, form: str) -> str:
+    return "" if math.isnan(number) else format(number, form)
+
+
+def as_json(value: object) -> object:
+    """What JSON can hold: a table as rows by name, or a list of rows where two names make one; null for no number."""
+    if isinstance(value, pd.DataFrame):
+        several = isinstance(value.index, pd.MultiIndex)
+        rows = (value.reset_index() if several else value).astype(object).to_dict("index")
+        return as_json(list(rows.values()) if several else rows)
+    if isinstance(value, Mapping):
+        return {str(name): as_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,43 +133,24 @@ class Report:
         """Return all of it as plain text for a terminal."""
         parts = []
         for before, rows, behind in self.sections:
-            parts.append("\n".join(filter(None, (before, aligned_text(rows) if rows else "", behind))))
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+            parts.append("\n".join(filter(None, (before, *lines, behind))))
         return "\n\n".join([*parts, *(["\n".join(self.notes)] if self.notes else [])])
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
-        passed = {
-            "skipped": [str(path) for path in self.found.get("skipped", ())],
-            "left_out": {str(path): why for path, why in self.found.get("left_out", {}).items()},
-        }
-        return json.dumps({**self.settings, **self.content, **passed, "notes": self.notes}, indent=1, allow_nan=False)
+        passed = {"skipped": self.found.get("skipped", []), "left_out": self.found.get("left_out", {})}
+        content = as_json({**self.settings, **self.content, **passed, "notes": self.notes})
+        return json.dumps(content, indent=1, allow_nan=False)
 
 
 # The files
 
 
-def _as_paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
-    return [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-
-
-def _require_settings(draws: int, seed: int, confidence: float) -> dict:
-    """Refuse settings of intervals that are out of range."""
-    if draws < 1 or not 0 < confidence < 1 or seed < 0:
-        raise UserError(
-            f"draws are at least 1, the confidence is between 0 and 1, and the seed is not negative; "
-            f"these are {draws}, {confidence:g} and {seed}."
-        )
-    return {"draws": draws, "seed": seed, "confidence": confidence}
-
-
-def _nothing(wanted: list[Path], why: str = "") -> UserError:
-    what = ", ".join(map(str, wanted)) or "nothing"
-    return UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
-
-
 def find_files(paths: str | Path | Sequence[str | Path]) -> tuple[list[Path], list[Path]]:
     """Find the files that are meant, and those of folders that are passed over."""
-    wanted = _as_paths(paths)
+    wanted = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     files: dict[Path, Path] = {}
     skipped: dict[Path, Path] = {}
     for path in wanted:
@@ -186,7 +175,7 @@ def read_paths(
 ) -> tuple[list[Predictions], dict, list[str]]:
     """Predictions of all files and unfinished sessions; what was left out or passed over, and notes on it."""
     files, skipped = find_files(paths)
-    wanted = _as_paths(paths)
+    wanted = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
     named = {path.absolute() for path in wanted if not path.is_dir()}
     required = [path for path in files if path.absolute() in named]
     read, left_out = read_files(files, required=required, score_scale=score_scale)
@@ -194,7 +183,9 @@ def read_paths(
         with Journal.reading(folder) as journal:
             read = journal.unfinished_runs(read) if journal else read
     if not read:
-        raise _nothing(wanted, "".join(f"; {path.name}: {why}" for path, why in left_out.items()))
+        what = ", ".join(map(str, wanted)) or "nothing"
+        why = "".join(f"; {path.name}: {why}" for path, why in left_out.items())
+        raise UserError(f"{what}: no file of predictions{why}. Give .xlsx or .csv files, or folders that hold them.")
     notes = [f"{path}: {why}." for path, why in left_out.items()]
     if skipped:
         notes.append(
@@ -224,6 +215,7 @@ def _require_task_ids(file: Predictions) -> None:
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
+    ParticipantBootstrap(["anybody"], **settings)  # refuses settings out of range, whether or not anybody is known
     people = [frame["participant"] for frame in frames if "participant" in frame]
     everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
     return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
@@ -287,7 +279,7 @@ def evaluate(
     >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
     (0.5, 'no interval: participants are not known')
     """
-    settings = _require_settings(draws, seed, confidence)
+    settings = {"draws": draws, "seed": seed, "confidence": confidence}
     read, passed, left_out = read_paths(paths, score_scale)
     stems = [file.path.stem for file in read]
     names = [stem if stems.count(stem) == 1 else str(file.path) for stem, file in zip(stems, read, strict=True)]
@@ -297,17 +289,26 @@ def evaluate(
     over = OverRuns(frames, bootstrap, policy)
     runs = {name: one.mean for name, one in over.each.items()}
     rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
+    bias = {}
+    if study is not None:
+        from sense7.judge.bias import bias_table
+
+        judges: dict[str, dict[str, pd.DataFrame]] = {}
+        for name, file in files.items():
+            _require_task_ids(file)
+            judges.setdefault(file.judge, {})[name] = _frame(study, file)
+        everybody = ParticipantBootstrap(study.conversations["participant"], **settings)
+        bias = {judge: bias_table(study, own, everybody, policy=policy) for judge, own in judges.items()}
     found = {
         **passed,
         "files": files,
         "metrics": over,
-        "spearman_p": {name: run.naive_p for name, run in over.runs.items()},
         "coverage": {name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
         "bounds": {name: metrics.missing_bounds(frame, bootstrap) for name, frame in frames.items()},
         "confusion": over.confusion,
         "calibration": metrics.calibration(over),
         "stability": metrics.stability(over),
-        "bias": {} if study is None else _bias(study, files, settings, policy),
+        "bias": bias,
         "ratings": by_rating(rated, bootstrap) if rated else {},
         "applicability": applicability(rated, bootstrap) if rated else {},
     }
@@ -315,106 +316,86 @@ def evaluate(
         "files": [
             {
                 "name": name,
-                "path": str(file.path),
+                "path": file.path,
                 "rows": len(file.frame),
-                "metrics": records(runs[name]),
-                "coverage": records(found["coverage"][name]),
-                "bounds": records(found["bounds"][name]),
-                "spearman_naive_p": None if math.isnan(p := found["spearman_p"][name]) else p,
+                "metrics": runs[name],
+                "coverage": found["coverage"][name],
+                "bounds": found["bounds"][name],
+                "spearman_naive_p": over.runs[name].naive_p,
             }
             for name, file in files.items()
         ],
         "over_files": {
-            "mean": records(over.mean),
-            "spread": records(over.spread),
-            "stability": records(found["stability"]),
-            "calibration": records(found["calibration"]),
+            "mean": over.mean,
+            "spread": over.spread,
+            "stability": found["stability"],
+            "calibration": found["calibration"],
             "confusion": found["confusion"].to_numpy().tolist(),
         },
-        "bias": {judge: list(records(table.reset_index()).values()) for judge, table in found["bias"].items()},
-        "ratings": {name: records(table) for name, table in found["ratings"].items()},
-        "applicability": {name: records(table) for name, table in found["applicability"].items()},
+        **{name: found[name] for name in ("bias", "ratings", "applicability")},
     }
     first, last = _common_notes([name for name, file in files.items() if file.simulated], policy)
     notes = [*first, *(f"{name}: {note}." for name, file in files.items() for note in file.notes)]
     for name, file in files.items():
         notes += [f"{name}: {note}" for note in _notes_on_rows(file.frame)]
     notes += [*last, *left_out, *_differences_of_files(files)]
-    given = {"policy": policy, **settings}
-    return Report(_sections(found, runs, confidence), content, found, given, notes)
+    return Report(_sections(found, runs, confidence), content, found, {"policy": policy, **settings}, notes)
 
 
-def _sections(found: dict, runs: dict, confidence: float) -> list[tuple[str, list[list[str]], str]]:
+def _sections(found: dict, runs: Mapping[str, pd.DataFrame], confidence: float) -> list[tuple[str, list, str]]:
     """The text of an evaluation."""
     files, over, over_title = found["files"], found["metrics"], f"{confidence:.0%} interval"
     shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
-    rows = [["file", "n", "coverage", *(METRICS[name].title for name in AUTHORS_METRICS), "naive p"]]
+    rows = [["file", "n", *(_TITLES[name] for name in shown), "naive p"]]
     for name, table in runs.items():
-        p, n = found["spearman_p"][name], f"{table.loc['accuracy', 'n']:,}"
-        rows.append([name, n, *(_number(table.loc[key]) for key in shown), "" if math.isnan(p) else f"{p:.3g}"])
-    n = f"{mean.loc['accuracy', 'n']:,}"
-    interval = [over_title, n, *(_interval(mean.loc[key]) for key in shown), ""]
-    if len(files) == 1:
-        rows.append(interval)
-    else:
-        rows.append(["mean", n, *(_number(mean.loc[key]) for key in shown), ""])
-        rows.append(interval)
-        rows.append(["sd over files", f"{len(files):,}", *(_number(spread.loc[key]) for key in shown), ""])
+        p = _formatted(over.runs[name].naive_p, ".3g")
+        rows.append([name, f"{table.loc['accuracy', 'n']:,}", *_cells(table, shown), p])
+    n, several = f"{mean.loc['accuracy', 'n']:,}", len(files) > 1
+    if several:
+        rows.append(["mean", n, *_cells(mean, shown), ""])
+    rows.append([over_title, n, *_cells(mean, shown, interval_in_words), ""])
+    if several:
+        rows.append(["sd over files", f"{len(files):,}", *_cells(spread, shown), ""])
     further = [["metric", "mean", over_title, "sd over files", "note"]]
-    for name, metric in METRICS.items():
+    for name in METRICS:
         row = mean.loc[name]
-        further.append([metric.title, _number(row), _interval(row), _number(spread.loc[name]), row["reason"]])
-    sections = [("", rows, _ABOUT_P.strip()), ("", further, "")]
+        cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
+        further.append([_TITLES[name], *cells, row["reason"]])
+    sections = [("", rows, _ABOUT_P), ("", further, "")]
     bounded = ("accuracy", "within_one", "mean_absolute_error")
-    bounds = [["file", "missing", *(METRICS[name].title for name in bounded)]]
+    bounds = [["file", "missing", *(_TITLES[name] for name in bounded)]]
     for name, table in found["bounds"].items():
         frame = files[name].frame
         if missing := int((frame["ground_truth"].notna() & frame["score"].isna()).sum()):
-            ends = [[_number(table.loc[f"{key}_{end}"]) for end in ("worst", "best")] for key in bounded]
+            ends = [_cells(table, (f"{key}_worst", f"{key}_best")) for key in bounded]
             bounds.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
     if len(bounds) > 1:
         sections.append(("Worst and best for any values of the missing scores", bounds, ""))
-    stability = found["stability"]
-    if len(files) > 1 and stability["n"].any():
-        same, deviation = stability.loc["same_label"], stability.loc["score_deviation"]
+    same, deviation = found["stability"].iterrows()
+    if several and same[1]["n"]:
         said = (
-            f"Over files {_number(same)} of {same['n']:,} conversations keep one label; "
-            f"scores of a conversation deviate by {_number(deviation)} levels on the average."
+            f"Over files {number_in_words(same[1])} of {same[1]['n']:,} conversations keep one label; "
+            f"scores of a conversation deviate by {number_in_words(deviation[1])} levels on the average."
         )
         sections.append((said, [], ""))
     for judge, table in found["bias"].items():
         from sense7.judge.bias import bias_in_words
 
         words = bias_in_words(table).reset_index()
-        about = "above zero: scores higher than the ratings. p by Holm over the table."
-        sections.append(
-            (f"Mean error of {judge} by group; {about}", [list(words.columns), *words.to_numpy().tolist()], "")
-        )
-    if ratings := found["ratings"]:
-        rows = [["rating", "n", *(METRICS[name].title for name in _FEW_RATINGS)]]
-        for rating, table in ratings.items():
-            cells = [_both(table.loc[name]) for name in _FEW_RATINGS]
-            rows.append([rating, f"{table.loc['accuracy', 'n']:,}", *cells])
+        about = f"Mean error of {judge} by group; above zero: scores higher than the ratings. p by Holm over the table."
+        sections.append((about, [list(words.columns), *words.to_numpy().tolist()], ""))
+    if found["ratings"]:
+        rows = [["rating", "n", *(_TITLES[name] for name in _FEW_RATINGS)]]
+        for rating, table in found["ratings"].items():
+            rows.append([rating, f"{table.loc['accuracy', 'n']:,}", *_cells(table, _FEW_RATINGS, _both)])
         sections.append(("", rows, ""))
-    if known := found["applicability"]:
+    if found["applicability"]:
         rows = [["not applicable", "n", *_APPLICABILITY]]
-        for dimension, table in known.items():
-            cells = [_both(table.loc[name]) or table.loc[name, "reason"] for name in _APPLICABILITY]
+        for dimension, table in found["applicability"].items():
+            cells = _cells(table, _APPLICABILITY, lambda row: _both(row) or row["reason"])
             rows.append([dimension, f"{table['n'].iloc[0]:,}", *cells])
         sections.append(("", rows, ""))
     return sections
-
-
-def _bias(study: Study, files: Mapping[str, Predictions], settings: dict, policy: str) -> dict[str, pd.DataFrame]:
-    """Bias table of each judge."""
-    from sense7.judge.bias import bias_table
-
-    judges: dict[str, dict[str, pd.DataFrame]] = {}
-    for name, file in files.items():
-        _require_task_ids(file)
-        judges.setdefault(file.judge, {})[name] = _frame(study, file)
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], **settings)
-    return {judge: bias_table(study, runs, bootstrap, policy=policy) for judge, runs in judges.items()}
 
 
 def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
@@ -504,19 +485,11 @@ def applicability(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBoots
         cells = np.zeros((len(rows), 4))
         cells[np.arange(len(rows)), 2 * person + judge] = 1
         people = rows["participant"].reset_index(drop=True) if "participant" in rows else None
-        why = "no interval: participants are not known"
-        if bootstrap is not None and people is not None and len(rows) and people.notna().all():
-            why, found = "", bootstrap.estimates(measures, cells, people)
-        else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                found = [Estimate(float(value), reason=why) for value in measures(cells.sum(axis=0))]
-        table = {}
-        for (name, (method, undefined)), one in zip(_APPLICABILITY.items(), found, strict=True):
-            given = {"n": len(rows), "unit": name if name == "kappa" else "share of ratings", "method": method}
-            if not np.isfinite(one[0]):
-                table[name] = estimate_row(**given, reason=undefined)
-            else:
-                table[name] = estimate_row(one[0], **given, reason=why) if why else bootstrap.row(one, **given)
+        why = metrics.no_interval(people, bootstrap)
+        drawn, table = metrics.in_draws(measures, cells, people, bootstrap, why), {}
+        for place, (name, metric) in enumerate(_APPLICABILITY.items()):
+            about = why if np.isfinite(drawn[0, place]) else metric.undefined
+            table[name] = metrics.drawn_row(drawn[:, place], metric, len(rows), people, bootstrap, about)
         tables[dimension] = estimate_table(table, "measure")
     return tables
 
@@ -581,7 +554,7 @@ def compare(
     >>> compare(folder).comparison.differences["accuracy"]["estimate"].to_dict()
     {'a minus b': 0.0}
     """
-    settings = _require_settings(draws, seed, confidence)
+    settings = {"draws": draws, "seed": seed, "confidence": confidence}
     if jury:
         require_rule(jury)
     read, passed, left_out = read_paths(paths, score_scale)
@@ -631,25 +604,23 @@ def compare(
             f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
             "more."
         ]
+    counted = comparison.left_out.to_dict("index")
     content = {
         "conversations": comparison.conversations,
         "shared": comparison.shared,
         "judges": [
             {
                 "name": judge,
-                "files": [str(path) for path in found["files"].get(judge, [])],
-                **{name: int(count) for name, count in comparison.left_out.loc[judge].items()},
-                "took": records(took)[judge],
-                "coverage": records(comparison.coverage)[judge],
-                "metrics": records(measured.mean.drop(index="coverage")),
+                "files": found["files"].get(judge, []),
+                **counted[judge],
+                "took": took.loc[judge].to_dict(),
+                "coverage": comparison.coverage.loc[judge].to_dict(),
+                "metrics": measured.mean.drop(index="coverage"),
             }
             for judge, measured in comparison.judges.items()
         ],
-        "differences": {name: list(records(table).values()) for name, table in comparison.differences.items()},
-        "juries": {
-            "agreement": records(tables["agreement"]) if tables else {},
-            "gains": list(records(tables["gains"].reset_index()).values()) if tables else [],
-        },
+        "differences": {name: list(as_json(table).values()) for name, table in comparison.differences.items()},
+        "juries": tables or {"agreement": {}, "gains": []},
     }
     sections = _comparison_sections(comparison, took, tables, worth, settings)
     given = {"policy": policy, **settings}
@@ -670,8 +641,7 @@ def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping,
     shown, over = (*AUTHORS_METRICS, "quadratic_kappa"), f"{settings['confidence']:.0%} interval"
     rows = [["judge", "runs", "left out", "coverage", *(_TITLES[name] for name in shown)]]
     for judge, counts in found.left_out.iterrows():
-        mean = found.judges[judge].mean
-        numbers = [_number(found.coverage.loc[judge]), *(_number(mean.loc[name]) for name in shown)]
+        numbers = [number_in_words(found.coverage.loc[judge]), *_cells(found.judges[judge].mean, shown)]
         rows.append([judge, f"{counts['runs']:,}", f"{counts['left_out']:,}", *numbers])
     head = (
         f"{count_of(len(found.judges), 'judge')} on the same {found.shared:,} of "
@@ -679,21 +649,11 @@ def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping,
         "judge has a usable score. Coverage is over all of them."
     )
     sections = [(head, rows, "")]
-    heads = {
-        "calls": ("calls", ",.0f"),
-        "input_tokens": ("tokens in a call", ",.0f"),
-        "output_tokens": ("tokens out", ",.0f"),
-        "seconds": ("seconds, median", ",.2f"),
-        "cost": ("cost of all calls", ",.2f"),
-    }
-
-    def cell(number: float, form: str) -> str:
-        return "" if math.isnan(number) else format(number, form)
-
-    said = [name for name in heads if name == "calls" or took[name].notna().any()]
+    said = {name: about for name, about in _TOOK.items() if name == "calls" or took[name].notna().any()}
     if len(said) > 1:
-        rows = [["judge", *(heads[name][0] for name in said)]]
-        rows += [[judge, *(cell(row[name], heads[name][1]) for name in said)] for judge, row in took.iterrows()]
+        rows = [["judge", *(title for title, _ in said.values())]]
+        for judge, row in took.iterrows():
+            rows.append([judge, *(_formatted(row[name], form) for name, (_, form) in said.items())])
         sections.append(("What they took, by the files", rows, ""))
     rows = [["metric", "difference", "", over, "p", "p, Holm", "better"]]
     for metric in ("coverage", *shown):
@@ -702,7 +662,8 @@ def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping,
             if row["p_holm"] < 1 - settings["confidence"]:
                 better = row["first"] if (row["estimate"] > 0) != (metric in LOWER_IS_BETTER) else row["second"]
             p = p_in_words(row["p"]), p_in_words(row["p_holm"])
-            rows.append([_TITLES[metric], name, _number(row), _interval(row), *p, row["reason"] or better])
+            numbers = number_in_words(row), interval_in_words(row)
+            rows.append([_TITLES[metric], name, *numbers, *p, row["reason"] or better])
     about = (
         f"Paired differences; {settings['draws']:,} resamplings of participants, the same for all; p by Holm over "
         f"{count_of(len(found.differences['coverage']), 'pair')} for each metric. Of the mean absolute error (MAE), "
@@ -713,15 +674,14 @@ def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping,
         return sections
     before = ["Juries"]
     for jury, row in juries["agreement"].iterrows():
-        alpha = f"{_number(row)} ({_interval(row) or row['reason']})".strip()
-        before.append(f"{jury}: Krippendorff's alpha of the members: {alpha}.")
+        before.append(f"{jury}: Krippendorff's alpha of the members: {_with_reason(row).strip()}.")
     rows = [["jury", "metric", "over mean member", over, "over best", over, "per call", "at least", "p, Holm", ""]]
     for (jury, metric), row in juries["gains"].iterrows():
         best = {"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]}
         verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
-        calls = [cell(row[name], "z.4f") for name in ("per_call", "per_call_low")]
-        cells = [_number(row), _interval(row), _number(best), _interval(best), *calls, p_in_words(row["p_holm"])]
-        rows.append([jury, _TITLES[metric], *cells, verdict])
+        numbers = [cell(one) for one in (row, best) for cell in (number_in_words, interval_in_words)]
+        calls = [_formatted(row[name], "z.4f") for name in ("per_call", "per_call_low")]
+        rows.append([jury, _TITLES[metric], *numbers, *calls, p_in_words(row["p_holm"]), verdict])
     behind = (
         "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
         "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "
@@ -768,7 +728,7 @@ def calibrate(
     """
     from sense7.judge.calibration import AS_GIVEN, calibrated, calibration_errors  # with it comes scikit-learn
 
-    settings, out = _require_settings(draws, seed, confidence), Path(out)
+    settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
     found, _ = find_files(paths)
     files, left_out = read_files(found, required=[Path(path) for path in paths if Path(path).is_file()])
     if not files:
@@ -799,21 +759,11 @@ def calibrate(
         written[file.name] = out / f"{file.name if plain else f'simulated-{file.name}'}.xlsx"
         write_predictions(written[file.name], ready[file.name])
         table, drop = errors[file.name]["calibration"], errors[file.name]["drop"]
-
-        def said(row: Mapping) -> str:
-            return f"{_number(row)} ({_interval(row) or row['reason']})"
-
-        before = table.loc[AS_GIVEN]
         rows.append(
-            f"{written[file.name]}\n  expected calibration error, {before['n']:,} conversations: {said(before)} as "
-            f"given, {said(table.loc[mapping])} {mapping}; lower by {said(drop.loc[mapping])}"
+            f"{written[file.name]}\n  expected calibration error, {table.loc[AS_GIVEN, 'n']:,} conversations: "
+            f"{_with_reason(table.loc[AS_GIVEN])} as given, {_with_reason(table.loc[mapping])} {mapping}; lower by "
+            f"{_with_reason(drop.loc[mapping])}"
         )
     notes = [f"{path}: {why}" for path, why in left_out.items()]
-    content = {"files": {name: str(path) for name, path in written.items()}}
-    return Report(
-        [("\n".join(rows), [], "")],
-        content,
-        {"paths": written, "errors": errors, "left_out": left_out},
-        settings,
-        notes,
-    )
+    found = {"paths": written, "errors": errors, "left_out": left_out}
+    return Report([("\n".join(rows), [], "")], {"files": written}, found, settings, notes)

@@ -36,8 +36,6 @@ CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
 LARGEST = 2**20
 """Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
-SHOTS = ("zero", "adaptive", "personal")
-
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of a reply's tokens: a request has one of them."""
 
@@ -276,7 +274,7 @@ def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict
 def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] = ("overall",)) -> pd.DataFrame:
     """Return every conversation or turn, what was said up to its end, and the person's ratings of it."""
     require_unit(unit)
-    turns = study.turns
+    turns, conversations = study.turns, study.conversations["conversation"]
     if unit == "conversation":
         frame = study.conversations[["conversation", "participant"]].reset_index(drop=True)
         frame = frame.assign(source=frame["conversation"], turn=np.nan, chat=chats(study).to_numpy())
@@ -284,23 +282,13 @@ def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] =
     elif turns.empty:
         raise UserError("--unit turn: the data have no turn of an assistant. Give --unit conversation.")
     else:
-        order = pd.Index(study.conversations["conversation"]).get_indexer(turns["conversation"])
-        turns = turns.iloc[np.lexsort((turns["turn"], order))]
-        messages = dict(list(study.messages[["conversation", "position", "role", "content"]].groupby("conversation")))
-        frame = pd.DataFrame(
-            {
-                "conversation": [f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()],
-                "participant": turns["participant"].to_numpy(),
-                "source": turns["conversation"].to_numpy(),
-                "turn": turns["turn"].to_numpy(dtype=float),
-                "chat": [
-                    chat_json(said[said["position"] <= row.position])
-                    for row in turns.itertuples()
-                    for said in [messages[row.conversation]]
-                ],
-                "ground_truth": np.nan,
-            }
-        )
+        order = pd.Index(conversations).get_indexer(turns["conversation"])
+        turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
+        said = dict(list(study.messages.groupby("conversation")))
+        frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
+        frame["conversation"] = [f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()]
+        ends = zip(turns["conversation"], turns["position"], strict=True)
+        frame["chat"] = [chat_json(said[name][said[name]["position"] <= end]) for name, end in ends]
     for name in names:
         rated = turns[f"{name}_state"] == RATED
         known = pd.DataFrame({"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED})
@@ -308,12 +296,7 @@ def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] =
             means = known.groupby(turns["conversation"].to_numpy()).agg({"level": "mean", "declined": "any"})
             known = means.reindex(frame["conversation"])
         # What the person said of each unit: a level, not applicable, or nothing.
-        frame[f"person_{name}"] = pd.Series(
-            [
-                float(level) if pd.notna(level) else NOT_APPLICABLE if declined is True else None
-                for level, declined in zip(known["level"], known["declined"].tolist(), strict=True)
-            ],
-            frame.index,
-            dtype=object,
-        )
+        said = zip(known["level"], known["declined"].tolist(), strict=True)
+        person = [float(level) if pd.notna(level) else NOT_APPLICABLE if no is True else None for level, no in said]
+        frame[f"person_{name}"] = pd.Series(person, frame.index, dtype=object)
     return frame

@@ -31,7 +31,6 @@ from sense7.judge.ratings import ratings_of, schema
 from sense7.judge.reply import USABLE, check_policy
 from sense7.judge.requests import (
     EXAMPLES,
-    SHOTS,
     SYSTEM_MESSAGE,
     Prompt,
     Questions,
@@ -157,8 +156,6 @@ def questions_for(
     parameters = request_parameters(model, omit=omit, param=param, needed=needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
-    if shots.kind not in SHOTS:
-        raise UserError(f"There are no shots {shots.kind!r}. Choose one of {', '.join(SHOTS)}.")
     if shots.kind != "zero" and not standard:
         raise UserError("--shots: examples have a score of a whole conversation. Leave out --unit and --rating.")
     frame = asked_units(study, unit, names)

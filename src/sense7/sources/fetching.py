@@ -18,7 +18,6 @@ import sys
 import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -80,7 +79,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         data set, or it can't be written; also if the file here was changed since it was
         fetched, or ``mirror`` differs from it without ``again``. What was here before is then still here.
     """
-    source = _known(name)
+    source, old, folder = _known(name), None, cache_folder() / name
     local = mirror is not None and "://" not in str(mirror)
     place = source.address if mirror is None else str(mirror)
     public = place if local else public_address(place)  # as the user wrote it, without a key that may follow
@@ -89,7 +88,6 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     except UserError:
         if not again:
             raise
-        old = None
     usable = False
     if old is not None and not again and _cached(source, old).exists() and _is_current(source, old):
         _unchanged(source, old)
@@ -97,18 +95,17 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
     if usable and not local and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror)):
         return _cached(source, old)
-    same = f"{name}: {public} holds the same as the copy that is here, whose record was kept: " + _described(old)
-    folder = cache_folder() / name
+    same = f"{name}: {public} holds the same as the copy that is here, whose record was kept: {_described(old)}"
     try:
         with scratch_folder(folder) as temporary:
             for path in source.parts:
                 if again or local or not _is_intact(source, path):
                     final = _part_place(source, path)
-                    fresh = _bring(source, place, temporary, local=local, mirrored=mirror is not None, part=path)
+                    fresh = _bring(source, place, temporary, mirror=mirror is not None, part=path)
                     final.parent.mkdir(parents=True, exist_ok=True)
                     fresh.replace(final)
             if not source.parts:
-                workbook = _bring(source, place, temporary, local=local)
+                workbook = _bring(source, place, temporary, mirror=mirror is not None)
             elif usable:  # each part was read and is the pinned one, so the workbook would be the same
                 print(same, file=sys.stderr)
                 return _cached(source, old)
@@ -116,18 +113,9 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
                 workbook = temporary / source.file
                 write_sheets(source.sheets(part_files(name)), workbook)
             sha256, size = hashed(workbook)
-            new = Provenance(
-                kind=source.kind,
-                name=name,
-                file=source.file,
-                address=None if local else public,
-                fetched=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-                sha256=sha256,
-                size=size,
-                mirror=mirror is not None,
-                parts=source.pins,
-                conversion=source.conversion,
-            )
+            now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            about = {"mirror": mirror is not None, "parts": source.pins, "conversion": source.conversion}
+            new = Provenance(source.kind, name, source.file, None if local else public, now, sha256, size, **about)
             unaltered = old is not None and old.sha256 == sha256 and _is_current(source, old)
             # The paths of local files aren't recorded, so that two of them are never known to be one place.
             returned = old is not None and not local and (old.mirror, old.address) == (new.mirror, new.address)
@@ -155,10 +143,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             advice = f"\nTo get the authors' own file: sense7 fetch {name}" if new.mirror else ""
             if returned:
                 what = "the content at the address that it was fetched from has changed"
-                advice = (
-                    "\nNo checksum is published, so this can't distinguish a new release from a mishap: look at the "
-                )
-                advice += "repository's history."
+                advice = "\nNo checksum is published, so this can't distinguish a new release from a mishap: look at "
+                advice += "the repository's history."
             print(f"{name}: {what}.\n  before: {_described(old)}\n  now:    {_described(new)}{advice}", file=sys.stderr)
         # Only what the old record named: another fetch may be under way beside this one.
         with contextlib.suppress(OSError):
@@ -167,28 +153,24 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     return path
 
 
-def _bring(source: Source, place: str, folder: Path, *, local: bool, mirrored: bool = False, part: str = "") -> Path:
+def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str = "") -> Path:
     """Bring a source's workbook, or one of its parts, into a folder by pooch, which compares its hash."""
     import pooch
 
-    file, label, copy, look = part.rpartition("/")[2], "", "FILE_OR_ADDRESS (labelled unverified)", require_workbook
-    if part:
-        label = f"{file} ({list(source.parts).index(part) + 1} of {len(source.parts)})"
-        copy, look = "FOLDER_OR_ADDRESS (verified by hashes)", partial(require_content, what="the data")
-    if not part:
-        address = user_path(place) if local else place
-    elif local:
+    file, local, address = part.rpartition("/")[2], mirror and "://" not in place, place
+    label = f"{file} ({list(source.parts).index(part) + 1} of {len(source.parts)})" if part else ""
+    copy = "FOLDER_OR_ADDRESS (verified by hashes)" if part else "FILE_OR_ADDRESS (labelled unverified)"
+    if local:
         address = user_path(place)
-        if address.exists() and not address.is_dir() and len(source.parts) > 1:
+        if part and address.exists() and not address.is_dir() and len(source.parts) > 1:
             raise UserError(f"{address}: this is no folder. Give the one that holds {', '.join(source.pins)}.")
-        if not (address.is_file() and len(source.parts) == 1):
+        if part and not (address.is_file() and len(source.parts) == 1):
             address = next((path for path in (address / file, address / part) if path.exists()), address / file)
-    elif mirrored:
+    elif part and mirror:
         with contextlib.suppress(ValueError):  # refused when it is asked for
             parts = urlsplit(place)  # a key behind ? stays behind it
-            place = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
-        address = place
-    else:
+            address = parts._replace(path=f"{parts.path.rstrip('/')}/{file}").geturl()
+    elif part:
         address = f"{place}{part}"
     whence = str(address) if local else public_address(address)
 
@@ -200,7 +182,7 @@ def _bring(source: Source, place: str, folder: Path, *, local: bool, mirrored: b
         else:
             download(source.name, address, fresh, label=label, copy=copy)
         try:
-            look(fresh)
+            require_content(fresh, what="the data") if part else require_workbook(fresh)
         except UserError as error:
             raise UserError(f"{'the file given' if local and not part else whence}: {error}") from None
         fresh.replace(target)
@@ -267,9 +249,8 @@ def _unchanged(source: Source, record: Provenance) -> Provenance:
     path = _cached(source, record)
     record = record.against(path)
     if not record.unchanged:
-        raise UserError(
-            f"{path}: changed since it was fetched ({_both_hashes(record)}). Run: sense7 fetch {source.name} --again"
-        )
+        fix = f"Run: sense7 fetch {source.name} --again"
+        raise UserError(f"{path}: changed since it was fetched ({_both_hashes(record)}). {fix}")
     return record
 
 
@@ -285,12 +266,8 @@ def is_fetched(name: str) -> bool:
     """
     source = _known(name)
     record = _recorded(source)
-    return (
-        record is not None
-        and _is_current(source, record)
-        and _cached(source, record).is_file()
-        and all(_part_place(source, path).is_file() for path in source.parts)
-    )
+    current = record is not None and _is_current(source, record) and _cached(source, record).is_file()
+    return current and all(_part_place(source, path).is_file() for path in source.parts)
 
 
 def fetched_digest(name: str) -> str:
@@ -306,10 +283,8 @@ def part_files(name: str) -> dict[str, Path]:
     source = _known(name)
     for path in source.parts:
         if not _is_intact(source, path):
-            place = _part_place(source, path)
-            raise UserError(
-                f"{name}: {place.name} isn't in {place.parent} as it was published. Run: sense7 fetch {name}"
-            )
+            place, fix = _part_place(source, path), f"Run: sense7 fetch {name}"
+            raise UserError(f"{name}: {place.name} isn't in {place.parent} as it was published. {fix}")
     return {path.rpartition("/")[2]: _part_place(source, path) for path in source.parts}
 
 
@@ -350,7 +325,16 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
         path = data_file("synthetic.xlsx")
         return path, Provenance.of(path, kind="synthetic", name=_SYNTHETIC)
     if isinstance(data, str) and data in SOURCES:
-        return _fetched(SOURCES[data])
+        source, fix = SOURCES[data], f"Run: sense7 fetch {data}"
+        if (record := _recorded(source)) is None:
+            raise UserError(f"{data}: not fetched yet. {fix} (looked in {cache_folder() / data})")
+        if not _is_current(source, record):
+            text = f"{data}: fetched for another version of this project, which converted it otherwise. {fix}"
+            raise UserError(text)
+        path = _cached(source, record)
+        if not path.exists():
+            raise UserError(f"{path}: fetched once, gone now. {fix}")
+        return path, _unchanged(source, record)
     path = user_path(data)
     try:
         path.lstat()
@@ -380,24 +364,6 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
         if hashed(data_file("synthetic.xlsx"))[0] == provenance.sha256:
             provenance = replace(provenance, kind="synthetic")
     return path, provenance
-
-
-def _fetched(source: Source) -> tuple[Path, Provenance]:
-    record = _recorded(source)
-    if record is None:
-        raise UserError(
-            f"{source.name}: not fetched yet. Run: sense7 fetch {source.name} "
-            f"(looked in {cache_folder() / source.name})"
-        )
-    if not _is_current(source, record):
-        raise UserError(
-            f"{source.name}: fetched for another version of this project, which converted it otherwise. "
-            f"Run: sense7 fetch {source.name}"
-        )
-    path = _cached(source, record)
-    if not path.exists():
-        raise UserError(f"{path}: fetched once, gone now. Run: sense7 fetch {source.name}")
-    return path, _unchanged(source, record)
 
 
 def user_path(text: str | Path) -> Path:

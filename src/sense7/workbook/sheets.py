@@ -281,7 +281,11 @@ class Table:
         records = []
         for column in self.columns:
             notes, position = self.notes.get(column.official, {}), self.positions.get(column.official)
-            filled = sum(not is_blank(cell) for cell in self.cells(column.official)) if not notes else notes["filled"]
+            cells = self.cells(column.official) if not notes else ()
+            texts = [cell for cell in cells if type(cell) is str]
+            filled = notes.get(
+                "filled", len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
+            )
             record = {"sheet": self.official, "column": column.official, "name": column.name}
             record |= {"header": None if position is None else self.sheet.header[position]}
             record |= {"question": column.is_question, "filled": filled, "read": filled, "unreadable": 0}
@@ -324,9 +328,11 @@ def no_data(sheet: Sheet, key: int, explains: Callable[[list], bool], known: set
     names, ids_of = [normalise_name(header) for header in sheet.header], sheet.column(key)
     found = {"further-header": list(range(first)), "totals": []}
     again = {cell for cell in set(ids_of) if isinstance(cell, str) and normalise_name(cell) == names[key]}
-    begins = [next((cell for cell in row if cell is not None), None) for row in sheet.rows]
+    begins = [next(filter(None, row), None) if row[0] is None else row[0] for row in sheet.rows]
     sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
-    for index, row in enumerate(sheet.rows[first:], first):
+    odd = (index for index, cell in enumerate(ids_of) if cell in again or begins[index] in sums)
+    for index in (index for index in odd if index >= first):
+        row = sheet.rows[index]
         if row[key] in again and all(
             is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
         ):

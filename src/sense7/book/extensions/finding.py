@@ -26,7 +26,7 @@ A Sphinx extension with two directives that read the folder of the edition:
 
 import html
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from docutils import nodes
@@ -111,12 +111,12 @@ def _claim(row: Mapping) -> nodes.container:
     mark = nodes.reference("", "", rule_badge(row), refuri=address, internal=True)
     rule = row["rule"] | ({"why": None} if row["rule"]["why"] == ONLY_OFFICIAL else {})  # said once, below the claims
     parts = [
-        nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})")),
-        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule))),
+        nodes.container("", _label("Claim"), paragraph(f"{text} ({grade}{of})", verbatim=True)),
+        nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule), verbatim=True)),
     ]
     if check:
         tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-        said = paragraph(check_badge(row), " ", check["says"], *tuned)
+        said = paragraph(check_badge(row), " ", check["says"], *tuned, verbatim=True)
         parts.append(nodes.container("", _label("Check of the method"), said))
     return nodes.container("", *parts, classes=["sense7-marks"])
 
@@ -177,11 +177,6 @@ def _row(row: Mapping) -> str:
     )
 
 
-def _group(title: str, kind: str, rows: Sequence[Mapping]) -> str:
-    items = "".join(map(_row, rows))
-    return f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2><ul>{items}</ul></section>'
-
-
 class LedgerPictureDirective(SphinxDirective):
     """One row per claim about SENSE-7, filtered by verdict."""
 
@@ -195,7 +190,12 @@ class LedgerPictureDirective(SphinxDirective):
             ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
             ("Without a value to draw", "others", others),
         )
-        lists = "".join(_group(title, kind, rows) for title, kind, rows in groups if rows)
+        lists = "".join(
+            f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2>'
+            f"<ul>{''.join(map(_row, rows))}</ul></section>"
+            for title, kind, rows in groups
+            if rows
+        )
         counts = Counter(OUTCOME[row["rule"]["passed"]] for row in rows)
         keys = "".join(
             f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '
@@ -247,7 +247,7 @@ def _card(row: Mapping) -> list[nodes.Node]:
     lines.append(["Claim's rule: ", rule_badge(row)])
     if row["check"]:
         lines.append(["Check of the method: ", check_badge(row)])
-    paragraphs = [paragraph(*line) for line in lines]
+    paragraphs = [paragraph(*line, verbatim=True) for line in lines]
     return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
 
 

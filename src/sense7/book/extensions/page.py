@@ -27,7 +27,6 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-import yaml
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from pybtex.database import parse_file
@@ -37,19 +36,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.editions import CARD, published_address
 from sense7.book.extensions.truths import folded, values_table
-from sense7.book.extensions.values import edition_of, looked_up, paragraph
+from sense7.book.extensions.values import edition_of, looked_up, paragraph, read_paths
 from sense7.book.notebooks import NOT_RUN
 
-__all__ = ["MORE", "describe_page", "read_paths", "setup"]
-
-_FILE = "book/paths.yml"
-_SCRIPT = "paths.js"
-
-
-def read_paths(folder: Path) -> list[dict]:
-    """Reading paths of a book: ``name``, ``title``, ``minutes`` and ``pages`` of each; none if it has none."""
-    file = folder / _FILE
-    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else []
+__all__ = ["MORE", "describe_page", "setup"]
 
 
 # --- where to read on ------------------------------------------------------------------
@@ -117,14 +107,6 @@ def _add_rerun(app, tree) -> None:
         section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
-
-
-def _add_script(app) -> None:
-    """Load the script that leads along a path, where the checkout has it, with the pages of all paths."""
-    folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
-    if any((folder / _SCRIPT).exists() for folder in folders):
-        pages = {path["name"]: path["pages"] for path in read_paths(Path(app.confdir))}
-        app.add_js_file(_SCRIPT, loading_method="defer", **{"data-paths": json.dumps(pages)})
 
 
 MORE = "more-analyses"
@@ -300,15 +282,12 @@ class _MathML(SphinxTransform):
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     app.connect("doctree-read", _leave_out_empty_sections, priority=400)
-    app.connect("doctree-read", _gather_code, priority=600)
-    app.connect("doctree-read", _say_what_was_not_run, priority=600)
-    app.connect("doctree-read", _say_once, priority=600)
-    app.connect("doctree-read", _fold_more, priority=800)  # after the end of the page, which stands in it
+    # The last makes a fold of what the end of the page stands in.
+    for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
+        app.connect("doctree-read", change, priority=priority)
     app.add_node(reading_paths)
     app.add_directive("reading-paths", ReadingPathsDirective)
-    app.connect("doctree-read", _add_rerun, priority=700)
     app.connect("doctree-resolved", _add_what_follows)
-    app.connect("builder-inited", _add_script)
     app.connect("html-page-context", _add)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

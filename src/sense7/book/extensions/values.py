@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+import yaml
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
@@ -50,6 +51,7 @@ __all__ = [
     "marks",
     "page_table",
     "paragraph",
+    "read_paths",
     "rule_badge",
     "rule_in_words",
     "setting",
@@ -58,7 +60,6 @@ __all__ = [
 
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
-_EDITIONS_SCRIPT = "editions.js"
 _SCRIPTS = {"figures.js", "ledger.js", "reading-order.js", "specifications.js", "tables.js"}
 TUNED = (
     "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
@@ -228,13 +229,10 @@ class ValueRole(TextRole):
                 # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
                 # has no room for them.
                 shown = node.astext() if is_there else NOT_AVAILABLE
-                node = _abbreviation(self.rawtext, shown, explained, node["classes"])
+                attributes = {"classes": node["classes"], "explanation": explained, "support_smartquotes": False}
+                node = nodes.abbreviation(self.rawtext, shown, **attributes)
             said |= set() if is_there else {value["reason"]}
         return [node], messages
-
-
-def _abbreviation(rawtext: str, text: str, explanation: str, classes: Sequence[str] = ()) -> nodes.abbreviation:
-    return nodes.abbreviation(rawtext, text, classes=list(classes), explanation=explanation, support_smartquotes=False)
 
 
 class JudgeLogsRole(SphinxRole):
@@ -299,10 +297,11 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
     return [*cells, [paragraph(check_badge(row), *tuned), paragraph(check["says"])]]
 
 
-def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
-    """A paragraph of texts, which stay as they are, and nodes."""
+def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
+    """A paragraph of texts and nodes; ``verbatim`` without typographic quotes and dashes, which change names."""
+    attributes |= {"support_smartquotes": False} if verbatim else {}
     inline = (nodes.Text(part) if isinstance(part, str) else part for part in parts)
-    return nodes.paragraph("", "", *inline, support_smartquotes=False, **attributes)
+    return nodes.paragraph("", "", *inline, **attributes)
 
 
 def _fold(summary: str, content: str) -> nodes.raw:
@@ -329,7 +328,8 @@ def _mark_tuned(app, tree, page: str) -> None:
     def note(opening: str, keys: Iterable[str], more: str = "") -> nodes.paragraph:
         # Keys as classes: a test asks for them, and no reader has to.
         classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
-        return paragraph(nodes.strong(text=opening), f": {'; '.join(edition.titles(keys))}.{more}", classes=classes)
+        text = f": {'; '.join(edition.titles(keys))}.{more}"
+        return paragraph(nodes.strong(text=opening), text, verbatim=True, classes=classes)
 
     for node in _executed_cells(tree):
         if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
@@ -339,18 +339,26 @@ def _mark_tuned(app, tree, page: str) -> None:
         box.append(note("Tuned, wherever this page shows them", [*tuned], why))
 
 
-def _add_switches(app) -> None:
-    """Load the book's own styles and scripts, where the checkout has them; that of editions with this one's name."""
+def read_paths(folder: Path) -> list[dict]:
+    """Reading paths of a book: ``name``, ``title``, ``minutes`` and ``pages`` of each; none if it has none."""
+    file = folder / "book" / "paths.yml"
+    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else []
+
+
+def _add_files(app) -> None:
+    """Load the book's own styles and scripts, where the checkout has them."""
     folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
     present = {path.name for folder in folders for path in folder.glob("*")}
     for name in sorted(_STYLES & present):
         app.add_css_file(name)
-    for name in sorted(_SCRIPTS & present):
-        app.add_js_file(name, loading_method="defer")
-    if _EDITIONS_SCRIPT in present:
-        # Only the name: which other editions there are stands outside, so that no page changes by them.
-        attributes = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
-        app.add_js_file(_EDITIONS_SCRIPT, loading_method="defer", **attributes)
+    paths = {path["name"]: path["pages"] for path in read_paths(Path(app.confdir))}
+    # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
+    scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
+    scripts["editions.js"] = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
+    scripts["paths.js"] = {"data-paths": json.dumps(paths)}
+    for name, attributes in scripts.items():
+        if name in present:
+            app.add_js_file(name, loading_method="defer", **attributes)
 
 
 def _finish_page(app, page, template, context, doctree) -> None:
@@ -452,6 +460,6 @@ def setup(app):
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
     app.connect("html-page-context", _finish_page)
-    app.connect("builder-inited", _add_switches)
+    app.connect("builder-inited", _add_files)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

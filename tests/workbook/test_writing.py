@@ -1,12 +1,107 @@
-"""A data set in parts: all that a participant did in one of them, and nothing changed on the way."""
+"""What is written in the official format: the template, empty and filled in, and a data set in parts."""
 
+import openpyxl
 import pandas as pd
 import pytest
 
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import parse_sheets, read_workbook
-from sense7.workbook.writing import partition_folders, write_partitions
+from sense7.taxonomy import CORE_COLUMNS
+from sense7.workbook import WorkbookError, parse_sheets, read_sheets, read_workbook
+from sense7.workbook.writing import partition_folders, write_partitions, write_template
+
+# The template: empty it is refused with clear words, filled in it is accepted without a word
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_template(tmp_path / "new" / "mine.xlsx")
+
+
+def fill(path, *, participants=True):
+    """Write two example conversations as a person would, by another program."""
+    book = openpyxl.load_workbook(path)
+    answers = ["4", "Moderate", *["Agree"] * 4, *["Good"] * 7]
+    for number, model in ((1, "plain"), (2, "plain-empathy")):
+        book["Tasks"].append([f"P{number}", model, f"C{number}", "a topic", *answers])
+        book["Messages"].append([f"C{number}", 1, 0, "user", "Hello"])
+        ratings = ["Very good", *["Good"] * 6, "Unknown"]
+        book["Messages"].append([f"C{number}", 2, 5, "assistant", "Hello!", None, *ratings, "kind"])
+        if participants:
+            book["Participants"].append([f"P{number}", 30 + number, "woman"])
+    book.save(path)
+
+
+def test_it_has_every_column_of_the_format_and_no_row(path):
+    sheets = read_sheets(path)
+    assert list(sheets) == ["Tasks", "Messages", "Participants"]
+    for name, columns in CORE_COLUMNS.items():
+        assert sheets[name].header == [column.official for column in columns]
+    assert all(sheet.rows == [] for sheet in sheets.values())
+
+
+def test_empty_it_is_refused_with_what_is_to_be_filled(path):
+    with pytest.raises(WorkbookError) as caught:
+        read_workbook(path)
+    assert {diagnostic.kind for diagnostic in caught.value.diagnostics.of("error")} == {"no-conversation", "no-rating"}
+    assert "sheet Tasks: the sheet holds no conversation. Fix: fill it." in str(caught.value)
+
+
+def test_filled_in_it_is_read_without_a_diagnostic(path):
+    fill(path)
+    study = read_workbook(path, strict=True)
+    assert len(study.conversations) == 2
+    assert study.turns["overall"].tolist() == [5.0, 5.0]
+    assert study.turns["Relational_state"].tolist() == ["not rated", "not rated"]
+    assert study.conversations["desired_empathy"].tolist() == [2.0, 2.0]
+    assert study.participants["Age"].tolist() == [31.0, 32.0]
+
+
+def test_every_word_on_a_list_is_read_as_the_level_that_the_note_says(path):
+    book = openpyxl.load_workbook(path)
+    for name, columns in CORE_COLUMNS.items():
+        lists = {str(rule.sqref).split("2:")[0]: rule for rule in book[name].data_validations.dataValidation}
+        for position, column in enumerate(columns, 1):
+            cell = book[name].cell(1, position)
+            assert cell.comment is not None, cell.value
+            if column.scale is None:
+                continue
+            words = lists[cell.column_letter].formula1.strip('"').split(",")
+            table = column.scale.tables[0]
+            levels = [table.get(word.casefold()) for word in words if word != "Unknown"]
+            assert levels == list(range(1, column.scale.size + 1))
+            for level, word in enumerate(words[: column.scale.size], 1):
+                assert f"{level} = {word.casefold()}" in cell.comment.text
+
+
+def test_a_role_is_one_of_three(path):
+    rules = openpyxl.load_workbook(path)["Messages"].data_validations.dataValidation
+    (role,) = [rule for rule in rules if "user" in rule.formula1]
+    assert (role.formula1, role.errorStyle) == ('"user,assistant,error"', None)  # no style: other entries are stopped
+
+
+def test_equal_calls_give_equal_bytes(path, tmp_path):
+    assert write_template(tmp_path / "other.xlsx").read_bytes() == path.read_bytes()
+
+
+def test_a_file_that_is_there_is_replaced_only_if_that_is_asked_for(path):
+    fill(path)
+    filled = path.read_bytes()
+    with pytest.raises(UserError, match=r"is there already\. Give another name, or --force"):
+        write_template(path)
+    assert path.read_bytes() == filled
+    write_template(path, replace=True)
+    assert read_sheets(path)["Tasks"].rows == []
+
+
+@pytest.mark.parametrize(("name", "message"), [("mine.csv", "ends in .xlsx"), ("folder.xlsx", "this is a folder")])
+def test_a_place_that_will_not_do_is_refused(name, message, tmp_path):
+    (tmp_path / "folder.xlsx").mkdir()
+    with pytest.raises(UserError, match=message):
+        write_template(tmp_path / name)
+
+
+# Parts: all that a participant did in one of them, and nothing changed on the way
 
 FRAMES = ("conversations", "messages", "turns", "participants")
 
