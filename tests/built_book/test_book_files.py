@@ -140,6 +140,7 @@ def test_what_was_planted_in_the_synthetic_workbook_is_held_against_what_was_fou
 def test_one_sentence_on_tuning_stands_above_the_table_and_none_in_its_rows(edition):
     article = text(edition.page("book/ledger").find("article"))
     assert article.count("no evidence for anything") == any(row["tuned"] for row in edition.json("ledger.json"))
+    assert [row["id"] for row in edition.json("ledger.json") if "tuned" in f"{row['rule']} {row['check']}"] == []
 
 
 def test_each_row_of_the_ledger_has_both_marks_and_the_check_stands_on_simulated_data_alone(edition):

@@ -106,7 +106,7 @@ def with_scikit_learn(first, second):
     return cohen_kappa_score(*codes, weights="quadratic")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(two_raters)
 def test_by_the_scale_kappa_is_one_minus_observed_by_expected_squared_distance(pairs):
     first, second = zip(*pairs, strict=True)
@@ -118,7 +118,7 @@ def test_by_the_scale_kappa_is_one_minus_observed_by_expected_squared_distance(p
         assert -1 <= kappa <= 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(two_raters)
 def test_by_the_values_that_occur_kappa_is_that_of_scikit_learn(pairs):
     first, second = zip(*pairs, strict=True)

@@ -62,7 +62,7 @@ conversations_of_levels = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(conversations_of_levels)
 def test_chance_order_is_the_mean_over_all_orders(conversations):
     study = study_of(conversations)
@@ -120,7 +120,7 @@ def by_loops(conversations):
     return products, squares
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(conversations_of_levels)
 def test_permuted_order_is_the_mean_over_all_orders(conversations):
     table = found(study_of(conversations), draws=2)["estimate"]

@@ -1,4 +1,4 @@
-"""Baselines: what each predicts, that none has seen what it predicts, and that nothing is claimed of too little."""
+"""Baselines: what is counted in texts, by hand or by scikit-learn and blind to what they may not see; as files."""
 
 import re
 from dataclasses import replace
@@ -12,15 +12,19 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupKFold
+from typer.testing import CliRunner
 
+from sense7.cli import app
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
-from sense7.judge import baselines
+from sense7.judge import baselines, learned
 from sense7.judge.baselines import (
     ALPHAS,
     BASELINES,
     TEXT_BASELINES,
+    Baseline,
     accuracy_gains,
     baseline_predictions,
     baseline_table,
@@ -28,9 +32,12 @@ from sense7.judge.baselines import (
     tfidf,
     word_counts,
 )
+from sense7.judge.files import read_predictions
+from sense7.judge.learned import learned_predictions, write_learned
 from sense7.judge.metrics import run_metrics
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import parse_sheets
 
 FITTED = TEXT_BASELINES
 ALWAYS = BASELINES
@@ -416,3 +423,135 @@ def test_small_data_never_end_in_a_warning(seed, people, conversations):
     study = sample(seed=seed, people=people, conversations=conversations)
     for baseline in baseline_predictions(study).values():
         assert (baseline.reason == "") == (len(baseline.predictions) > 0)
+
+
+TEXTS = st.lists(st.sampled_from(["tea", "ale", "a warm day", "Day!", "", "tea tea", "7"]), min_size=6, max_size=6)
+
+
+def texts_of(user, assistant=None):
+    return pd.DataFrame({"user": user, "assistant": assistant or [""] * len(user)})
+
+
+def tfidf_by_hand(texts, learn_from):
+    """TF-IDF of one side by its formula, word by word."""
+    words = [text.lower().replace("!", "").split() for text in texts]
+    holding = {}
+    for row in learn_from:
+        for word in set(words[row]):
+            holding[word] = holding.get(word, 0) + 1
+    rows = []
+    for said in words:
+        row = {
+            word: (1 + np.log(said.count(word))) * (1 + np.log((1 + len(learn_from)) / (1 + number)))
+            for word, number in sorted(holding.items())
+            if number >= 2 and word in said and word.isalpha()
+        }
+        length = np.sqrt(sum(value**2 for value in row.values())) or 1
+        rows.append({word: value / length for word, value in row.items()})
+    return rows
+
+
+# Texts
+
+
+def test_each_side_has_its_texts_words_and_turns_in_file_order(minimal_sheets):
+    sheets = minimal_sheets(
+        conversations=2,
+        messages={
+            "TaskId": ["C2", "C1", "C2", "C2", "C2", "C2"],
+            "MessageId": [9.0, 1.0, 2.0, 3.0, 4.0, 5.0],  # which is not the order of the rows
+            "Role": ["User", "user", "assistant", "error", "user", "assistant"],
+            "Content": ["first  words", None, "an answer", "not counted", "more", None],
+            "EmpathyOverall": None,
+            "Affective": [None, None, "good", None, None, None],
+        },
+    )
+    found = conversation_texts(parse_sheets(sheets))
+    assert found.index.tolist() == ["C1", "C2"]
+    assert found.loc["C1"].tolist() == ["", "", 0, 0, 0]
+    assert found.loc["C2"].tolist() == ["first  words\nmore", "an answer", 3, 2, 2]
+
+
+# TF-IDF
+
+
+@settings(max_examples=20, deadline=None)
+@given(TEXTS, st.sets(st.integers(0, 5), min_size=1))
+def test_tfidf_is_its_formula_and_knows_only_the_words_it_learned(user, rows):
+    rows = sorted(rows)
+    found = tfidf(word_counts(texts_of(user)), np.array(rows))
+    expected = pd.DataFrame(tfidf_by_hand(user, rows), index=range(6)).fillna(0.0)
+    expected = expected[sorted(expected.columns)].to_numpy() / np.sqrt(2)
+    found = found.toarray()
+    found = found[:, found.any(axis=0)]
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(TEXTS, TEXTS, st.integers(0, 5), st.sampled_from(["tea day", "new words", ""]))
+def test_a_text_that_is_not_learned_from_changes_no_other_text(user, assistant, left_out, instead):
+    rows = np.array([row for row in range(6) if row != left_out])
+    changed = [instead if row == left_out else text for row, text in enumerate(user)]
+    before, after = (tfidf(word_counts(texts_of(said, assistant)), rows) for said in (user, changed))
+    products = [(x @ x.T).toarray()[np.ix_(rows, rows)] for x in (before, after)]
+    np.testing.assert_allclose(*products, atol=1e-12)
+
+
+def test_the_product_is_the_mean_of_the_cosines_of_both_sides():
+    x = tfidf(word_counts(texts_of(["a", "a", "b", "b"], ["c", "d", "c", "d"])))
+    assert (x @ x.T).toarray().round(12)[0].tolist() == [1.0, 0.5, 0.5, 0.0]
+
+
+def test_texts_without_a_word_have_no_columns():
+    assert tfidf(word_counts(texts_of(["", "1 2", "?"]))).shape == (3, 0)
+
+
+@pytest.fixture(scope="module")
+def study():
+    who, truths, said, answers = lists()
+    return study_of(who, [np.nan if number in (3, 17) else truth for number, truth in enumerate(truths)], said, answers)
+
+
+def test_files_hold_what_the_baselines_predict(study, tmp_path):
+    names = ("learned judge", "own mean")
+    paths = write_learned(study, tmp_path, names)
+    assert [path.name for path in paths] == ["learned-judge-baseline-iter1.xlsx", "own-mean-baseline-iter1.xlsx"]
+    for path, name in zip(paths, names, strict=True):
+        frame = read_predictions(path).frame.set_index("conversation")
+        known = baseline_predictions(study, names=[name])[name].predictions.set_index("conversation")
+        assert set(frame["status"]) == {"ok"}
+        assert frame["score"].between(1, 5).all()
+        assert frame["score"][known.index].to_numpy() == pytest.approx(known["score"].clip(1, 5).to_numpy())
+        if name != "own mean":
+            assert frame["ground_truth"].isna().sum() == 2
+            assert len(frame) == len(study.conversations)
+
+
+def test_scores_off_the_scale_are_written_as_its_ends(study, tmp_path, monkeypatch):
+    frame = baseline_predictions(study, names=["own mean"])["own mean"].predictions.assign(score=0.2)
+    frame.loc[0, "score"] = 5.7
+    baseline = {"own mean": Baseline("own mean", "made up", frame)}
+    monkeypatch.setattr(learned, "learned_predictions", lambda study, names: baseline)
+    (path,) = write_learned(study, tmp_path, ["own mean"])
+    assert set(read_predictions(path).frame["score"]) == {1.0, 5.0}
+
+
+def test_nothing_is_written_where_there_is_nothing_to_learn(tmp_path):
+    few = study_of([1, 1, 2], [3, 4, 5], ["tea", "ale", "rain"])
+    with pytest.raises(UserError, match=r"learned judge: 2 participants are too few .*Give a workbook with rated"):
+        write_learned(few, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_baseline_is_refused_with_those_there_are(study):
+    with pytest.raises(UserError, match=r"'guess' is no baseline\. Choose one of: majority label; own mean;"):
+        learned_predictions(study, ["guess"])
+
+
+def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("sense7.loading.load", lambda data: study)
+    done = CliRunner().invoke(app, ["judge", "learn", "--data", "mine.xlsx", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert str(tmp_path / "learned-judge-baseline-iter1.xlsx") in done.stdout
+    assert "40 conversations of 8 participants" in done.stderr

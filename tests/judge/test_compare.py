@@ -1,21 +1,37 @@
-"""Comparison of judges: same conversations, paired differences, what is refused, and what the verb prints."""
+"""Judges compared: same conversations, paired differences, what is refused and printed; juries; a page."""
 
 import json
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import holm
-from sense7.judge.comparison import compare_judges
+from sense7.judge import comparison
+from sense7.judge.baselines import baseline_predictions
+from sense7.judge.comparison import (
+    GAIN_METRICS,
+    RULES,
+    agreement_sums,
+    compare_judges,
+    jury_scores,
+    jury_tables,
+    krippendorff_alpha,
+)
 from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.judges import Judges, read_runs
 from sense7.judge.metrics import METRICS, run_metrics
 from sense7.judge.report import Price, compare
+from sense7.loading import load
+from sense7.tables import Sentence
 
 
 def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
@@ -301,3 +317,237 @@ def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tm
         assert row["reason"] == reason
     assert found.juries["gains"].loc[("mean of 2 judges", "accuracy"), "reason"] == reason
     assert "nan" not in found.text()
+
+
+# Juries
+
+
+NAMES = pd.Index([f"C{row}" for row in range(40)])
+
+
+def member(seed, noise=1.0):
+    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, 40), 1, 5).round(2)
+    score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, 40)), 1, 5)
+    people = [f"P{row % 8}" for row in range(40)]
+    return pd.DataFrame({"conversation": NAMES, "participant": people, "ground_truth": truth, "score": score})
+
+
+def tables_of(judges, rule, bootstrap, worth=0.0):
+    compared = compare_judges(judges, bootstrap, references={"baseline": {"1": member(5)}})
+    return jury_tables(compared, list(judges), rule, bootstrap, worth)
+
+
+MEMBERS = {"many": {str(seed): member(seed) for seed in (1, 2, 3)}, "other": {"1": member(9, 0.7), "2": member(8, 0.7)}}
+
+
+def test_a_majority_takes_the_most_frequent_level_then_the_nearest_then_the_lower():
+    members = np.array([[5, 1, 1], [5, 2, 5], [1, 2, 1], [2, 1, 5], [2, 5, 3]], dtype=float)
+    assert jury_scores(members, "majority").tolist() == [2, 2, 1]  # 5 and 2 twice, mean 3; 1 and 5 twice, mean 3
+
+
+levels = st.lists(st.lists(st.integers(1, 5), min_size=3, max_size=3), min_size=1, max_size=6)
+
+
+@given(levels)
+def test_the_order_of_members_does_not_matter_and_unanimous_members_are_followed(rows):
+    members = np.array(rows, dtype=float).T
+    for rule in RULES:
+        score = jury_scores(members, rule)
+        for order in permutations(range(3)):
+            np.testing.assert_allclose(jury_scores(members[list(order)], rule), score)
+        assert (score >= members.min(axis=0) - 1e-12).all()
+        assert (score <= members.max(axis=0) + 1e-12).all()
+
+
+def double_sums(scores):
+    """Krippendorff's alpha by the sums of its definition."""
+    units, values = list(scores.T), scores.ravel()
+    n = len(values)
+    observed = sum(np.subtract.outer(unit, unit).__pow__(2).sum() / (len(unit) - 1) for unit in units) / n
+    expected = (np.subtract.outer(values, values) ** 2).sum() / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def test_krippendorffs_alpha_is_that_of_its_definition():
+    scores = np.random.default_rng(4).integers(1, 6, (4, 30)).astype(float)
+    assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(double_sums(scores), abs=1e-12)
+
+
+def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
+    found = tables_of(MEMBERS, "median", bootstrap)
+    names = ["many: median of 3 runs", "other: median of 2 runs", "median of 2 judges"]
+    assert found["agreement"].index.tolist() == names
+    assert [text[-9] for text in found["agreement"]["method"].str.partition(";")[0]] == ["3", "2", "2"]
+    accuracies = []  # of as many runs as the judge with the fewest
+    for first, second in zip(*(runs.values() for runs in MEMBERS.values()), strict=False):
+        together = np.median([first["score"], second["score"]], axis=0)
+        accuracies.append((np.rint(together) == np.rint(first["ground_truth"])).mean())
+    gains = found["gains"].loc[("median of 2 judges", "accuracy")]
+    mean = compare_judges(MEMBERS, bootstrap).judges[gains["best"]].mean.loc["accuracy", "estimate"]
+    assert gains["over_best"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
+
+
+def test_one_run_of_one_judge_is_no_jury_and_a_rule_has_to_be_one(bootstrap):
+    with pytest.raises(UserError, match="one run of one judge is no jury"):
+        tables_of({"a": {"1": member(1)}}, "mean", bootstrap)
+    with pytest.raises(UserError, match=r"--jury vote: no such rule\. Give one of mean, median, majority"):
+        tables_of(MEMBERS, "vote", bootstrap)
+
+
+def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bootstrap):
+    tables = tables_of(MEMBERS, "mean", bootstrap)
+    frame, runs = member(1), list(MEMBERS["many"].values())
+    together = np.mean([run["score"] for run in runs], axis=0)
+    jury = run_metrics(frame.assign(score=together))["estimate"]
+    members = [run_metrics(run)["estimate"] for run in runs]
+    members = pd.concat(members, axis=1)
+    table = tables["gains"].loc["many: mean of 3 runs"]
+    for metric in GAIN_METRICS:
+        sign = -1 if metric == "mean_absolute_error" else 1
+        gain = sign * (jury[metric] - members.loc[metric].mean())
+        best = (sign * members.loc[metric]).max()
+        assert table.loc[metric, "estimate"] == pytest.approx(gain, abs=1e-12)
+        assert table.loc[metric, "over_best"] == pytest.approx(sign * jury[metric] - best, abs=1e-12)
+        assert table.loc[metric, "per_call"] == pytest.approx(gain / 2, abs=1e-12)
+        assert table.loc[metric, "per_call_low"] < table.loc[metric, "per_call"]
+    assert table.loc["mean_absolute_error", "estimate"] > 0
+
+
+def test_a_jury_of_judges_pays_by_its_gain_over_the_best(bootstrap):
+    table = tables_of(MEMBERS, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
+    assert table["per_call"].to_numpy() == pytest.approx(table["over_best"].to_numpy())
+
+
+def test_a_jury_of_the_same_run_again_is_worth_nothing(bootstrap):
+    same = {"a": {"1": member(1), "2": member(1)}}
+    tables = tables_of(same, "mean", bootstrap)
+    assert tables["agreement"]["estimate"].tolist() == [1]
+    assert (tables["gains"]["estimate"] == 0).all()
+    assert (tables["gains"]["p"] == 1).all()
+    assert not tables["gains"]["worth"].any()
+
+
+def test_what_a_call_has_to_bring_decides(bootstrap):
+    noisy = {"a": {str(seed): member(seed, 1.5) for seed in range(6)}}
+    cheap, dear = (tables_of(noisy, "mean", bootstrap, worth)["gains"]["worth"] for worth in (0.0, 1.0))
+    assert cheap.any()
+    assert not dear.any()
+
+
+def test_without_participants_there_is_a_gain_and_no_test():
+    tables = tables_of(MEMBERS, "mean", None)
+    assert tables["gains"]["estimate"].notna().all()
+    assert tables["gains"][["low", "p", "per_call_low"]].isna().all(axis=None)
+    assert not tables["gains"]["worth"].any()
+
+
+def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):
+    constant = member(1).assign(score=3.0)
+    judges = {"constant": {"1": constant}, "a": {"1": member(1)}, "b": {"1": member(2)}}
+    row = tables_of(judges, "median", bootstrap)["gains"].loc[("median of 3 judges", "spearman")]
+    assert row["best"] in ("a", "b")
+    assert np.isfinite(row["over_best"])
+    assert np.isnan(row["estimate"])
+    assert row["reason"]
+
+
+# The judges of an edition, for its page
+
+
+@pytest.fixture(scope="module")
+def study():
+    return load("synthetic")
+
+
+@pytest.fixture(scope="module")
+def everybody(study):
+    return ParticipantBootstrap(study.conversations["participant"], 300, 1)
+
+
+@pytest.fixture(scope="module")
+def edition(study):
+    (runs,) = read_runs(study).values()
+    few = dict(list(runs.items())[:3])
+    return Judges({"simulated-judge": few}, {}, {"simulated-judge": []})
+
+
+@pytest.fixture(scope="module")
+def baselines(study):
+    return baseline_predictions(study, names=("majority label", "own mean", "words per turn"))
+
+
+@pytest.fixture(scope="module")
+def found(edition, baselines, everybody):
+    return comparison.compare_edition(edition, "simulated-judge", baselines, everybody)
+
+
+def test_a_judge_is_compared_with_every_baseline_and_outcomes_are_counted(found):
+    table = found.differences["spearman"]
+    assert table.index.tolist() == ["baseline: majority label", "baseline: own mean", "baseline: words per turn"]
+    assert table["key"].tolist()[1] == "compared_spearman_baseline-own-mean"
+    assert table["method"].str.startswith("simulated judge: ").all()
+    counts = found.counts.set_index("key")["estimate"]
+    decided = table["p_holm"] < 0.05
+    assert counts["compared_worse_spearman"] == (decided & (table["estimate"] < 0)).sum() == 2
+    outcomes = [counts[f"compared_{outcome}_spearman"] for outcome in ("better", "worse", "undecided")]
+    assert sum(outcomes) == table["p_holm"].notna().sum()  # the majority label orders nothing
+    assert table["key"].tolist()[0] == ""
+
+
+def test_the_page_counts_conversations_that_all_have(found):
+    row = found.counts.loc["compared"]
+    assert row["estimate"] == found.shared < row["n"] == found.conversations
+    assert found.left_out.loc["simulated-judge", "runs"] == 3
+    assert list(found.panels()) == [
+        "Spearman: right of zero the judge is better",
+        "accuracy: right of zero the judge is better",
+    ]
+
+
+def test_the_jury_of_the_runs_is_their_mean_score(found, edition, everybody):
+    table = comparison.jury_of_runs(edition, everybody, found)
+    assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert table["method"].str.startswith("simulated judge: ").all()
+    names = found.people.index
+    runs = [frame.set_index("conversation").loc[names] for frame in edition["simulated-judge"].values()]
+    truth = runs[0]["ground_truth"].round(9)  # equal means are ties
+    scores = np.stack([run["score"].to_numpy(dtype=float) for run in runs])
+    each = [spearmanr(score, truth).statistic for score in scores]
+    gain = spearmanr(scores.mean(axis=0).round(9), truth).statistic - np.mean(each)
+    assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
+
+
+def test_one_run_is_no_jury(edition, everybody):
+    first, second = list(edition["simulated-judge"].items())[:2]
+    two = Judges({"a": dict([first]), "b": dict([second])}, {})
+    pair = comparison.compare_edition(two, "a", {}, everybody)
+    assert pair.differences["accuracy"].index.tolist() == ["b"]
+    assert set(comparison.jury_of_runs(two, everybody, pair)["reason"]) == {"one run of one judge is no jury"}
+
+
+def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
+    empty = comparison.compare_edition({}, "", {}, everybody)
+    assert empty.reason == "no predictions of a judge are available"
+    assert empty.counts["key"].tolist() == found.counts["key"].tolist()
+    assert set(empty.counts["reason"]) == {empty.reason}
+    assert empty.left_out.empty
+    jury = comparison.jury_of_runs({}, everybody, empty)
+    assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
+    assert set(jury["reason"]) == {empty.reason}
+    from sense7.figures import forest
+
+    assert isinstance(forest(empty.panels(), name="x", caption="none"), Sentence)
+
+
+def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(edition, everybody):
+    alone = Judges({"a": dict(list(edition["simulated-judge"].items())[:1])}, {})
+    found = comparison.compare_edition(alone, "a", {}, everybody)
+    assert "a comparison needs at least two judges" in found.reason
+    assert np.isnan(found.counts["estimate"]).all()
+
+
+def test_resamples_too_few_for_a_decision_are_said_to_be(study, edition, baselines):
+    few = ParticipantBootstrap(study.conversations["participant"], 60, 1)
+    counts = comparison.compare_edition(edition, "simulated-judge", baselines, few).counts.set_index("key")
+    assert counts.loc["compared_worse_spearman", "reason"] == "too few resamples (60) to decide on 2 pairs"
+    assert counts.loc["compared_conversations", "estimate"] > 0

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
@@ -200,6 +199,8 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     >>> intraclass_correlations(table)["estimate"].round(2).tolist()
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
+    from scipy import stats  # takes as long to import as all that judges need
+
     n, k = table.shape
     grand, by_row, by_column = table.mean(), table.mean(axis=1), table.mean(axis=0)
     varies = np.abs(table).max() > 0 and rounded(np.ptp(table) / np.abs(table).max()) > 0

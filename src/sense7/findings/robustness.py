@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -607,6 +606,8 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
     ----------
     Bloom, H. S. (1995). Minimum detectable effects. Evaluation Review 19, 547-556.
     """
+    from scipy import stats  # takes as long to import as all that judges need
+
     level, power = 0.05, 0.8
     factor = stats.norm.ppf(1 - level / 2) + stats.norm.ppf(power)
     method = (

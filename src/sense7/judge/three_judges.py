@@ -169,42 +169,38 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     raters = {f"expert{i}": f"expert {i}" for i in (1, 2, 3)} | NAMES | {"experts": "experts (median)"}
     raters["llm"] = JUDGES["gemini"]
     equal = "computed from the released ratings, equal to two decimals"
-    rows, apart, every = [], [], []
+
+    def count(key: str, same: pd.Series, method: str) -> dict:
+        shown = {"n": len(same), "unit": "published values", "method": method}
+        return {"key": f"kumar_{key}", "estimate": int(same.sum())} | shown
+
+    rows, every = [], []
     for measure, title in {"spearman": "Spearman", "kappa": "kappa"}.items():
         published, computed = agreement[f"{measure}_published"], agreement[measure]
-        same = np.rint(100 * computed) == np.rint(100 * published)
         what = [
             f"{_words(row.question)}: {raters[row.first]} and {raters[row.second]}" for row in agreement.itertuples()
         ]
-        listed = pd.DataFrame({"what": what, "published": published, "computed": computed, "same": same})
-        apart, every = [*apart, *(published - computed).abs()], [*every, *same]
+        same = np.rint(100 * computed) == np.rint(100 * published)
+        every.append(pd.DataFrame({"what": what, "published": published, "computed": computed, "same": same}))
         for corpus in CORPORA:
-            chosen = listed[agreement["corpus"] == corpus]
-            rows.append((f"{measure}_{corpus}", int(chosen["same"].sum()), len(chosen), f"{title} {equal}", chosen))
+            chosen = every[-1][agreement["corpus"] == corpus]
+            rows.append(count(f"{measure}_{corpus}", chosen["same"], f"{title} {equal}") | {"listed": chosen})
+    listed = pd.concat(every)
     by_scale = np.rint(100 * agreement["kappa_scale"]) == np.rint(100 * agreement["kappa_published"])
-    rows += [
-        ("values_reproduced", int(np.sum(every)), len(every), equal, None),
-        (
-            "kappa_steps_equal",
-            int(by_scale.sum()),
-            len(by_scale),
-            f"quadratic weights by {STEPS['scale']}, equal to two decimals",
-            None,
-        ),
-    ]
-    found = [
-        {"key": f"kumar_{key}", "estimate": count, "n": n, "unit": "published values", "method": method}
-        | ({} if listed is None else {"listed": listed})
-        for key, count, n, method, listed in rows
-    ]
     largest = {
         "key": "kumar_largest_difference",
-        "estimate": f"{max(apart):.5f}",
-        "n": len(apart),
+        "estimate": f"{(listed['published'] - listed['computed']).abs().max():.5f}",
+        "n": len(listed),
         "unit": "Spearman's rho or weighted kappa",
         "method": "largest absolute difference of a published and a computed value, before rounding",
     }
-    return [*found, largest]
+    by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
+    return [
+        *rows,
+        count("values_reproduced", listed["same"], equal),
+        count("kappa_steps_equal", by_scale, by_steps),
+        largest,
+    ]
 
 
 def _words(question: str) -> str:

@@ -47,7 +47,7 @@ def claim():
         found = None if check is None else {"passed": True, "mark": "true value inside", "says": "It contains it."}
         return {
             **{"id": name, "published": known | published, "computed": held, "link": link if held else None},
-            **{"verdict": verdict, "why": f"why {verdict}", "tuned": tuned},
+            **{"verdict": verdict, "tuned": tuned},
             **{"rule": asked | dict(rule), "check": None if check is None else found | dict(check)},
             "elsewhere": elsewhere,
         }
