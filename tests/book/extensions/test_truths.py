@@ -134,7 +134,7 @@ def test_all_values_of_the_page_are_folded_below_with_what_is_implied(whole):
     assert fold.summary.get_text() == "All values of this page (6)"
     (table,) = fold.select("table.sense7-values")
     assert [row[0] for row in cells(table)] == [entry["key"] for entry in VALUES[:6]]
-    assert [link["href"] for link in table.select("tbody a")] == ["../notebooks/03.html#cell-1"] * 6
+    assert table.select("tbody a") == [], "the page may not show the cell"
     assert cells(table)[1] == [
         *("share", "40.0% [36.0%, 44.0%]", "1,234", "method of <share>"),
         *("38.1% (Monte Carlo error 0.04%) independent code", "inside the interval"),
@@ -176,6 +176,7 @@ def test_every_value_with_a_truth_and_an_error_is_drawn_and_those_beyond_are_lis
     fold, _ = html.select("details.sense7-fold")
     assert fold.summary.get_text() == "Values beyond 1.96 (2)"
     assert [row[0] for row in cells(fold)] == ["elsewhere", "drop"]
+    assert [link["href"] for link in fold.select("tbody a")] == [f"../notebooks/{n}.html#cell-1" for n in ("04", "03")]
 
 
 @pytest.mark.parametrize(("values", "beyond", "expected"), [(1, 0, "0"), (400, 31, "20"), (1000, 50, "50")])

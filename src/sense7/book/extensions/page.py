@@ -102,7 +102,7 @@ def _add_rerun(app, tree) -> None:
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
         title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
-        table = values_table(edition, keys, title)
+        table = values_table(edition, keys, title, of_page=True)
         table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
         section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
     sections = [*tree.findall(nodes.section)]

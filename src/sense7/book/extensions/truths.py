@@ -181,19 +181,23 @@ class TruthsDirective(SphinxDirective):
         _LOGGER.warning("truths: %s", problem, location=(self.env.docname, line))
 
 
-def values_table(edition: Edition, keys: Sequence[str], title: str) -> nodes.container:
-    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
+def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: bool = False) -> nodes.container:
+    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied.
+
+    Names lead to the cells that computed them, unless they are of the page itself, which may not show them.
+    """
     with_truth = any(key in edition.implied for key in keys)
     body = []
     for key in keys:
         value = edition.values[key]
         cell = f"#cell-{value['cell']}" if value["cell"] else ""
         address = f"../notebooks/{value['notebook']}.html{cell}"
-        link = nodes.reference("", "", nodes.literal(text=key), refuri=address, internal=True)
+        name = nodes.literal(text=key)
+        name = name if of_page else nodes.reference("", "", name, refuri=address, internal=True)
         n = "" if value["n"] is None else f"{value['n']:,}"
         row = [[paragraph(text)] for text in (format_value(value) + marks(edition, key), n, value["method"] or "")]
         implied, _, beside = _implied_and_found(edition, key) if key in edition.implied else ([], [], [])
-        body.append([[paragraph(link)], *row, *([implied, beside] if with_truth else [])])
+        body.append([[paragraph(name)], *row, *([implied, beside] if with_truth else [])])
     head, widths = ("Name", "Value", "n", "How it was computed"), (28, 24, 10, 38)
     if with_truth:
         head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
