@@ -382,7 +382,7 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
     assert list(found.files) == ["judge-brief-iter1"], "the second run has no answer yet"
     frame = found.files["judge-brief-iter1"].frame
     assert frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", NOT_ASKED, NOT_ASKED]
-    assert found.metrics.runs["judge-brief-iter1"].loc["coverage", "estimate"] == pytest.approx(2 / 6)
+    assert found.coverage["judge-brief-iter1"].loc["not_asked", "estimate"] == 2
     np.testing.assert_array_equal(counted_scores(frame, "authors"), [4, 1, 4, 3, np.nan, np.nan])
     assert found.notes[0] == (
         "judge-brief-iter1: run 1 of 2 was interrupted: 4 of 6 answers so far, from journal.sqlite; "

@@ -117,7 +117,7 @@ def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.9
     if not np.isfinite(alpha) or units < 2 or items < 2:
         return np.nan, np.nan
     tail = (1 - confidence) / 2
-    from scipy.stats import f as f_distribution  # half of the start of a command that computes no interval
+    from scipy.stats import f as f_distribution  # half of the start where no interval is computed
 
     quantiles = f_distribution.ppf([1 - tail, tail], units - 1, (units - 1) * (items - 1))
     low, high = 1 - (1 - alpha) * quantiles
