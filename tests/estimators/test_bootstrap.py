@@ -242,7 +242,7 @@ SOME = ["a", "b", "c"]
 def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, said):
     with pytest.raises(UserError) as caught:
         ParticipantBootstrap(**({"participants": SOME} | given))
-    assert str(caught.value).startswith("ParticipantBootstrap wants ")
+    assert str(caught.value).startswith("A bootstrap wants ")
     assert said in str(caught.value)
 
 

@@ -598,7 +598,7 @@ def _shown(name: object) -> str:
 
 def _require_participants(participants: object, may_be_empty: bool) -> None:
     """Refuse what is no sequence of participants' names."""
-    wanted = "ParticipantBootstrap wants the participant of each unit, such as study.conversations['participant']"
+    wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
     if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
         raise UserError(f"{wanted}; got {described(participants)}.")
     names = pd.Series(participants) if np.ndim(participants) == 1 else None
@@ -614,4 +614,4 @@ def _require_participants(participants: object, may_be_empty: bool) -> None:
 def _require_number(name: str, value: object, kind: type, least: float, most: float | None, wanted: str) -> None:
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if not (fits and value >= least and (most is None or value <= most)):
-        raise wrong_kind("ParticipantBootstrap", wanted, name, value)
+        raise wrong_kind("A bootstrap", wanted, name, value)
