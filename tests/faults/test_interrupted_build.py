@@ -98,7 +98,8 @@ def require_the_same(project, command, kept):
 FIRST, *MORE = interrupting.moments(20, seed=4)
 
 
-@pytest.mark.parametrize("moment", [FIRST, *(pytest.param(one, marks=pytest.mark.long) for one in MORE)], ids=str)
+@pytest.mark.long  # a killed build and its next one: tests/book/test_build.py
+@pytest.mark.parametrize("moment", [FIRST, *MORE], ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
     command = project.fresh(str(moment))
     command.interrupt(moment, project.whole, *BUILD)
