@@ -18,6 +18,8 @@ from playwright.sync_api import expect
 from helpers import endpoint, hostile
 from sense7 import load
 
+pytestmark = pytest.mark.long
+
 EXPLORER = "book/explorer.html"
 WORD = re.compile("zq[a-z]+[0-9]?[0-9]{2}q")
 THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}
