@@ -44,7 +44,11 @@ LOOK = """() => {
         }
         const odd = ["iframe", "object", "embed", "base", "math", "mglyph", "frame", "applet", "portal"];
         const holds = ["script", "style", "link", "meta", "title", "noscript", "textarea"];
-        if (odd.includes(element.localName)) elements.push(element.outerHTML.slice(0, 200));
+        // A formula of the book's own stands by itself, outside of results.
+        const own = element.matches("math[display=block]") && !element.closest("table, figure, .cell_output");
+        if (odd.includes(element.localName) && (!own || word.test(element.textContent))) {
+            elements.push(element.outerHTML.slice(0, 200));
+        }
         if (holds.includes(element.localName) && word.test(element.textContent)) {
             elements.push(`${element.localName}: ${element.textContent.slice(0, 200)}`);
         }

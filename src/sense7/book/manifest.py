@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from packaging.markers import Marker
+
 from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.record import MANIFEST
@@ -113,12 +115,13 @@ def installed_otherwise(root: Path) -> list[str]:
 
 
 def _locked(root: Path) -> dict[str, set[str]]:
-    """Name of every package of the lock -> its versions, several where they depend on the system."""
+    """Name of every package that the lock has for this Python and system -> its versions."""
     versions: dict[str, set[str]] = {}
     with contextlib.suppress(OSError):
         text = (root / "requirements.lock").read_text(encoding="utf-8")
-        for name, version in re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)", text):
-            versions.setdefault(_normal(name), set()).add(version)
+        for name, version, marker in re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text):
+            if not marker or Marker(marker).evaluate():
+                versions.setdefault(_normal(name), set()).add(version)
     return versions
 
 
