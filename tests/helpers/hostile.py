@@ -173,6 +173,9 @@ NOTEBOOKS = (
 """Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and two whose
 values others of these quote."""
 
+RELEASED = ("23-whose-empathy", "25-elsewhere")
+"""Those of released ratings alone."""
+
 FRONT = """\
 # Front
 
