@@ -209,6 +209,14 @@ def write_whole(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
+def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
+    """Refuse a place for a file where there is a folder, or a file that is not to be replaced."""
+    if path.is_dir():
+        raise UserError(f"{where or path}: this is a folder. Give the name of a file.")
+    if path.exists() and not replace:
+        raise UserError(f"{where or path}: is there already. Give another name, or --force to write over it.")
+
+
 def not_written(path: str | Path, error: Exception, fix: str = "Check the path and its permissions.") -> str:
     """Say that a file can't be written, why, and what to do: make room where that is it, else ``fix``.
 

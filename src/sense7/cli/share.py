@@ -8,6 +8,7 @@ import typer
 
 from sense7.cli.common import Force, Reading, complain, with_options
 from sense7.errors import UserError
+from sense7.files import require_free
 from sense7.terminal import plain_lines
 
 __all__ = ["export", "gather", "import_chats", "instrument"]
@@ -55,9 +56,7 @@ def import_chats(
 
     if out.suffix.casefold() not in (".jsonl", ".xlsx"):
         raise UserError(f"--out {out}: give a name that ends in .jsonl (conversations) or .xlsx (a workbook).")
-    if out.is_dir():
-        raise UserError(f"--out {out}: this is a folder. Give the name of a file.")
-    _require_free(out, force)
+    require_free(out, f"--out {out}", replace=force)
     of_workbook = out.suffix.casefold() == ".xlsx"
     if not of_workbook and (ratings or columns or column or reading != Reading()):
         raise UserError(f"--out {out}: ratings stand in a workbook. Give a name that ends in .xlsx.")
@@ -92,11 +91,6 @@ def import_chats(
     print(plain_lines("\n".join([*summary.lines(), *(joined.lines() if joined else ()), str(out)])))
 
 
-def _require_free(out: Path, force: bool) -> None:
-    if out.exists() and not force:
-        raise UserError(f"--out {out}: is there already. Give another name, or --force to write over it.")
-
-
 def export(
     edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
     out: Annotated[
@@ -121,7 +115,7 @@ def export(
     out = out or Path(f"{Path(edition).name}.crate.zip")
     if out.suffix.casefold() != ".zip":
         raise UserError(f"--out {out}: give a name that ends in .zip.")
-    _require_free(out, force)
+    require_free(out, f"--out {out}", replace=force)
     print(write_crate(find_project(), edition, out, with_data=with_data, license=license, authors=author or []))
 
 

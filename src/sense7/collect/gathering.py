@@ -18,7 +18,7 @@ from sense7.collect.page import SCALES
 from sense7.collect.study import StudyFile, check_conversation, is_code, read_whole, require
 from sense7.errors import UserError
 from sense7.exchange.records import parsed
-from sense7.files import one_line, reason
+from sense7.files import one_line, reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
 from sense7.workbook.writing import official_scales, official_sheets
@@ -208,8 +208,7 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
     out = Path(out)
     if out.suffix.casefold() != ".xlsx":
         raise UserError(f"{out}: a workbook is an .xlsx file. Give a name that ends in .xlsx.")
-    if out.exists() and not replace:
-        raise UserError(f"{out}: is there already. Give another name, or --force to write over it.")
+    require_free(out, replace=replace)
     gathered = read_downloads(folder)
     write_sheets(_sheets(gathered.downloads), out)
     return gathered

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sense7.collect.study import LANGUAGES, StudyFile, is_code
 from sense7.errors import UserError
-from sense7.files import not_written, parse_yaml, write_whole
+from sense7.files import not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
 from sense7.workbook.scales import usual_words
 
@@ -135,10 +135,7 @@ def write_page(study: StudyFile, conversations: Sequence[dict], path: str | Path
     path = Path(path)
     if path.suffix.casefold() != ".html":
         raise UserError(f"{path}: the page is an .html file. Give a name that ends in .html.")
-    if path.is_dir():
-        raise UserError(f"{path}: this is a folder. Give the name of a file.")
-    if path.exists() and not replace:
-        raise UserError(f"{path}: is there already. Give another name, or --force to write over it.")
+    require_free(path, replace=replace)
     text = page_html(study, conversations)
     try:
         write_whole(path, text)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reason, scratch_folder
+from sense7.files import not_written, one_line, reason, require_free, scratch_folder
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
 from sense7.terminal import count_of
@@ -76,10 +76,7 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
         raise refusal(path, "template-ending")
-    if path.is_dir():
-        raise refusal(path, "template-folder")
-    if path.exists() and not replace:
-        raise refusal(path, "template-there")
+    require_free(path, replace=replace)
     with new_workbook(path) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
         notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
