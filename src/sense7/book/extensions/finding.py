@@ -34,7 +34,15 @@ from docutils.parsers.rst import directives as options
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import MARKS, positions
-from sense7.book.extensions.values import OUTCOME, check_badge, looked_up, paragraph, rule_badge, rule_in_words
+from sense7.book.extensions.values import (
+    OUTCOME,
+    check_badge,
+    looked_up,
+    paragraph,
+    rule_badge,
+    rule_in_words,
+    tuned_mark,
+)
 from sense7.claims import ONLY_OFFICIAL, OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
@@ -115,8 +123,7 @@ def _claim(row: Mapping) -> nodes.container:
         nodes.container("", _label("Claim's rule"), paragraph(mark, " ", rule_in_words(rule), verbatim=True)),
     ]
     if check:
-        tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-        said = paragraph(check_badge(row), " ", check["says"], *tuned, verbatim=True)
+        said = paragraph(check_badge(row), " ", check["says"], *tuned_mark(row), verbatim=True)
         parts.append(nodes.container("", _label("Check of the method"), said))
     return nodes.container("", *parts, classes=["sense7-marks"])
 

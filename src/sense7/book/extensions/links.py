@@ -37,7 +37,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import split_explicit_title
 
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
-from sense7.book.extensions.values import edition_of
+from sense7.book.extensions.values import edition_of, paragraph
 from sense7.taxonomy import DESIRED_EMPATHY, IMPORTANCE, LEVELS, RATING_NAMES
 
 __all__ = [
@@ -359,7 +359,7 @@ class SpecificationsDirective(PictureDirective):
 
     def run(self):
         if not Path(self.config.sense7_edition, f"{ROBUSTNESS}.ipynb").exists():
-            return [nodes.paragraph("", "", nodes.emphasis(text=LACKING))]
+            return [paragraph(nodes.emphasis(text=LACKING))]
         self.arguments = [ROBUSTNESS, *self.arguments]
         return super().run()
 

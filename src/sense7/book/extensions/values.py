@@ -56,6 +56,7 @@ __all__ = [
     "rule_in_words",
     "setting",
     "setup",
+    "tuned_mark",
 ]
 
 _LOGGER = logging.getLogger(__name__)
@@ -293,8 +294,7 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
         cells[-1].append(_fold("Why this rule", f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
     if not check:
         return [*cells, [paragraph("-")]]
-    tuned = [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] * row["tuned"]
-    return [*cells, [paragraph(check_badge(row), *tuned), paragraph(check["says"])]]
+    return [*cells, [paragraph(check_badge(row), *tuned_mark(row)), paragraph(check["says"])]]
 
 
 def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
@@ -434,6 +434,11 @@ def check_badge(row: Mapping) -> nodes.inline:
     """The second mark: whether the method finds what was put into simulated data; an outlined shape."""
     check = row["check"]
     return nodes.inline(text=check["mark"], classes=["sense7-check", f"sense7-check-{OUTCOME[check['passed']]}"])
+
+
+def tuned_mark(row: Mapping) -> list:
+    """What follows a check whose true value was set near the published one."""
+    return [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] if row["tuned"] else []
 
 
 def rule_in_words(rule: Mapping) -> str:
