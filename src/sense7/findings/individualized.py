@@ -636,7 +636,7 @@ def participant_means(study: Study) -> pd.Series:
 
     Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
     """
-    return conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean().dropna().round(9)
+    return rounded(conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean().dropna())
 
 
 def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:

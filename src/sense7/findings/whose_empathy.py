@@ -70,7 +70,7 @@ class Panel:
         scores = pd.DataFrame({rater: self.items[rater].mean(axis=1) for rater in RATERS})
         experts, models = scores[list(EXPERTS)], scores[list(JUDGES)]
         others = {f"without_{one}": experts.drop(columns=one).mean(axis=1) for one in EXPERTS}
-        return scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others).round(9)
+        return rounded(scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others))
 
 
 def panel() -> Panel:

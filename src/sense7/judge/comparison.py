@@ -24,6 +24,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.order import rounded
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, drawn_row, in_draws, no_interval, with_ones
@@ -336,10 +337,10 @@ def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
     """Return one score for each conversation from those of the members: (members, conversations)."""
     if rule != "majority":
         return (np.mean if rule == "mean" else np.median)(scores, axis=0)
-    rounded = np.rint(scores)
-    levels = np.unique(rounded)
-    votes = (rounded == levels[:, None, None]).sum(axis=1)
-    distance = np.abs(levels[:, None] - scores.mean(axis=0)).round(9)
+    whole = np.rint(scores)
+    levels = np.unique(whole)
+    votes = (whole == levels[:, None, None]).sum(axis=1)
+    distance = rounded(np.abs(levels[:, None] - scores.mean(axis=0)))
     return levels[np.where(votes == votes.max(axis=0), distance, np.inf).argmin(axis=0)]
 
 
