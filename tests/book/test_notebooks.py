@@ -9,6 +9,7 @@ import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
 from helpers.checkout import recording
+from helpers.studies import FRAMES
 from sense7.book import notebooks
 from sense7.book.notebooks import (
     COMMON,
@@ -242,10 +243,10 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "study"
         }
-        assert of_study <= {*notebooks.FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
+        assert of_study <= {*FRAMES, "rated_dimensions", "conditions", "prompted_condition"}, name
         assert "assert" in source, f"{name}: compares with nothing"
         declared = [notebooks.NEED.fullmatch(need) for need in needs if need != "predictions"]
-        assert {found[5] for found in declared if found[5]} <= set(notebooks.FRAMES), name
+        assert {found[5] for found in declared if found[5]} <= set(FRAMES), name
 
 
 CELL = """# A

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from faults import corpus
+from helpers.studies import FRAMES
 from sense7 import cli
 from sense7.loading import load
 
-FRAMES = ("conversations", "messages", "turns", "participants")
 LONGEST_MESSAGE = 6_000
 """Characters of a message: all diagnostics of a small workbook at once have room, what it holds has not."""
 

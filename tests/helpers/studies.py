@@ -9,6 +9,9 @@ from evidence.coverage import run as coverage
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.workbook import read_workbook
 
+FRAMES = ("conversations", "messages", "turns", "participants")
+"""Tables of a study."""
+
 
 @cache
 def read(path):

@@ -4,6 +4,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from helpers.studies import FRAMES
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.taxonomy import CORE_COLUMNS
@@ -102,8 +103,6 @@ def test_a_place_that_will_not_do_is_refused(name, message, tmp_path):
 
 
 # Parts: all that a participant did in one of them, and nothing changed on the way
-
-FRAMES = ("conversations", "messages", "turns", "participants")
 
 
 def together(places):

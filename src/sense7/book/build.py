@@ -20,7 +20,7 @@ from sense7 import sources
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
 from sense7.book.manifest import UNFINISHED, damage, environment_of, key_of, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
-from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
+from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs, silent
 from sense7.errors import UserError
 from sense7.files import disk_trouble, exchange, lock_file, not_written, write_whole
 from sense7.record import MANIFEST, write_json
@@ -48,7 +48,7 @@ def build_edition(
     workers: int | None = None,
     scheduler: str | None = None,
     strict: bool = False,
-    say: Callable = lambda *said: None,
+    say: Callable = silent,
     **given,
 ) -> Built:
     """Build the book of a workbook; ``say`` takes a line, and how many notebooks of how many are done."""

@@ -34,14 +34,14 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of
+from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of, silent
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
 from sense7.judge.endpoint import without_keys
 from sense7.loading import load
 from sense7.terminal import did_you_mean
 
-__all__ = ["Kernels", "Rerun", "execute_apart", "rerun", "run", "select_notebook", "silent", "stage"]
+__all__ = ["Kernels", "Rerun", "execute_apart", "rerun", "run", "select_notebook", "stage"]
 
 STARTS = 3
 """How often a kernel that does not come up is started."""
@@ -51,10 +51,6 @@ WORTH_FORKING = 2
 
 # Memory that the C library of Linux keeps: what it returned has to be cleared again, a fifth of a kernel's time.
 ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
-
-
-def silent(line: str, done: int = 0, total: int = 0) -> None:
-    """Say nothing: what takes a line about the work, and how many notebooks of how many are done."""
 
 
 class Kernels:

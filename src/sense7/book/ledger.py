@@ -71,9 +71,9 @@ def write_ledger(
     except ValueError as error:
         raise BuildError(f"recorded values: {error}. Rename one of the two.") from None
     rests_on = {
-        name: [table for table in job.notebook.released if verified_digest(table)]
+        name: [table for table in job.notebook.released_alone if verified_digest(table)]
         for name, job in jobs.items()
-        if job.notebook.released and "data" not in job.notebook.schemas
+        if job.notebook.released_alone
     }
     stored = load_implied(root / "data" / IMPLIED)
     changed = any(

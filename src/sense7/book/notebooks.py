@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_HAND",
     "COMMON",
-    "FRAMES",
     "NEED",
     "NOT_RUN",
     "TextNotebook",
@@ -50,7 +49,6 @@ __all__ = [
 NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 
-FRAMES = ("conversations", "messages", "turns", "participants")
 NOT_RUN = "# Not run here: "
 """How the first line of a cell begins that was left out; the page shows it as a sentence."""
 
@@ -89,6 +87,11 @@ class TextNotebook:
     def name(self) -> str:
         """Name without folder and ending; also the name of its file of recorded values."""
         return self.path.stem
+
+    @property
+    def released_alone(self) -> tuple[str, ...]:
+        """Tables of released ratings, where it rests on these and not on the edition's workbook."""
+        return () if "data" in self.schemas else self.released
 
 
 def find_notebooks(root: Path) -> list[TextNotebook]:

@@ -70,6 +70,10 @@ class BuildError(Exception):
     """A book that could not be built, for a reason in its own sources."""
 
 
+def silent(line: str, done: int = 0, total: int = 0) -> None:
+    """Say nothing: what takes a line about the work, and how many notebooks of how many are done."""
+
+
 class Job(NamedTuple):
     """A notebook, the parameters that are injected, the digest of all that its result depends on, and of what beside.
 
@@ -242,10 +246,8 @@ def how_made(root: Path, jobs: Mapping[str, Job], parameters: Mapping) -> dict:
         "parameters": dict(parameters),
         "notebooks": notebooks,
         "needs": {name: list(job.notebook.needs) for name, job in sorted(jobs.items()) if job.notebook.needs},
-        "released": {  # notebooks that rest on released ratings, and not on the edition's workbook
-            name: list(job.notebook.released)
-            for name, job in sorted(jobs.items())
-            if job.notebook.released and "data" not in job.notebook.schemas
+        "released": {
+            name: list(job.notebook.released_alone) for name, job in sorted(jobs.items()) if job.notebook.released_alone
         },
         "beside": {name: digest for job in jobs.values() for name, digest in job.beside.items()},
         "versions": versions(),

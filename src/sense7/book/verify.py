@@ -30,7 +30,7 @@ from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
 from sense7.book.extensions.links import ROBUSTNESS, find_picture
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import how_made, parameters_of, plan
+from sense7.book.plan import how_made, parameters_of, plan, silent
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -101,9 +101,7 @@ class Comparison(NamedTuple):
     notes: list[str]
 
 
-def verify_edition(
-    project: Project, edition: str, *, workers: int | None = None, say: Callable = execute.silent
-) -> Comparison:
+def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
     """Recompute an edition and compare."""
     import jsonschema
 

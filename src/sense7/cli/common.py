@@ -190,7 +190,9 @@ def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, l
 def reporting(quiet: bool) -> Iterator[Callable]:
     """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
     if quiet:
-        yield lambda *said: None
+        from sense7.book.plan import silent
+
+        yield silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
