@@ -139,7 +139,8 @@ class Inputs:
                 [self.name, self.source, self.provenance.to_dict(), self.options.to_dict(), self.given],
                 self.chosen and str(self.chosen.resolve()),  # named, it has to hold files
                 [environment_of(root), sys.version, versions(), commit_of(root), configuration(root)["repository"]],
-                importlib.util.find_spec("inspect_ai") is not None,  # what shows a judge's logs
+                # What shows a judge's logs.
+                any(path.suffix == ".eval" for path in files) and importlib.util.find_spec("inspect_ai") is not None,
             ]
         )
 
