@@ -18,8 +18,9 @@ from sense7.book import build, plan
 from sense7.book.build import build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
 from sense7.book.ledger import read_ledger, write_ledger
+from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
-from sense7.book.plan import BuildError, configuration, resolve_inputs
+from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
 from sense7.checkout import Project, find_checkout
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
@@ -273,8 +274,7 @@ def test_the_facts_of_every_kind_of_data_make_a_banner():
 
 
 def job(**defaults):
-    notebook = SimpleNamespace(defaults=defaults, needs=(), released=(), sources=(), stored=())
-    return SimpleNamespace(notebook=notebook, parameters={}, beside={})
+    return Job(TextNotebook(Path("a.md"), "", "", defaults, {}), {}, "", {})
 
 
 def test_parameters_are_those_of_every_notebook():
