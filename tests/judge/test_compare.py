@@ -413,6 +413,12 @@ def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bo
     assert table.loc["mean_absolute_error", "estimate"] > 0
 
 
+def test_of_members_that_are_alike_but_for_rounding_the_first_is_the_best(bootstrap):
+    judges = {name: {str(seed): member(seed) for seed in order} for name, order in (("a", (5, 4, 1)), ("b", (4, 1, 5)))}
+    table = tables_of(judges, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
+    assert table["best"].tolist() == ["a"] * len(GAIN_METRICS)
+
+
 def test_a_jury_of_judges_pays_by_its_gain_over_the_best(bootstrap):
     table = tables_of(MEMBERS, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
     assert table["per_call"].to_numpy() == pytest.approx(table["over_best"].to_numpy())

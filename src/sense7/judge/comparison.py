@@ -401,7 +401,7 @@ def jury_tables(
             kind, sign = METRICS[metric], -1 if metric in LOWER_IS_BETTER else 1
             values = {member: sign * one.drawn[metric] for member, one in members.items()}
             # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
-            best = max(values, key=lambda member: np.nan_to_num(values[member][0], nan=-np.inf))
+            best = max(values, key=lambda member: np.nan_to_num(rounded(values[member][0]), nan=-np.inf))
             over_mean = sign * jury.drawn[metric] - np.mean(list(values.values()), axis=0)
             over_best = sign * jury.drawn[metric] - values[best]
             per_call = (over_mean if of_runs else over_best) / (len(members) - 1)

@@ -14,7 +14,6 @@ from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstra
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import not_written, replacing_folder
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
-from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import (
     SKIPPED_WORD,
     UNSTATED,
@@ -591,6 +590,8 @@ def judge_multiverse(
     study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
     """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
+    from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications  # all findings, and scipy.stats
+
     chosen, unit, prefix = specifications("judge_spearman"), METRICS["spearman"].unit, simulated_prefix(judges, judge)
     known = study.conversations[["conversation", "participant"]]
     truth, others = ground_truth(study.turns, known["conversation"]).to_numpy(), other_ground_truths(study)

@@ -279,7 +279,8 @@ class OverRuns:
     @property
     def each(self) -> dict[str, "OverRuns"]:
         """The same of every run alone."""
-        return {name: OverRuns({name: run}, self.bootstrap) for name, run in self.runs.items()}
+        alone = len(self.runs) == 1
+        return {name: self if alone else OverRuns({name: run}, self.bootstrap) for name, run in self.runs.items()}
 
     @cached_property
     def mean(self) -> pd.DataFrame:
