@@ -174,6 +174,7 @@ def test_p_values_of_resamples():
     assert resampled_p(-one_below) == resampled_p(one_below)
     more = [resampled_p(np.r_[-np.ones(k), np.ones(999 - k)]) for k in range(0, 500, 50)]
     assert all(a < b for a, b in pairwise(more))
+    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [True, False, False]
 
 
 # What is refused
@@ -334,7 +335,7 @@ def member(seed, noise=1.0):
 
 def tables_of(judges, rule, bootstrap, worth=0.0):
     compared = compare_judges(judges, bootstrap, references={"baseline": {"1": member(5)}})
-    return jury_tables(compared, list(judges), rule, bootstrap, worth)
+    return jury_tables(compared, list(judges), rule, worth)
 
 
 MEMBERS = {"many": {str(seed): member(seed) for seed in (1, 2, 3)}, "other": {"1": member(9, 0.7), "2": member(8, 0.7)}}
@@ -387,11 +388,9 @@ def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
     assert gains["over_best"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
 
 
-def test_one_run_of_one_judge_is_no_jury_and_a_rule_has_to_be_one(bootstrap):
+def test_one_run_of_one_judge_is_no_jury(bootstrap):
     with pytest.raises(UserError, match="one run of one judge is no jury"):
         tables_of({"a": {"1": member(1)}}, "mean", bootstrap)
-    with pytest.raises(UserError, match=r"--jury vote: no such rule\. Give one of mean, median, majority"):
-        tables_of(MEMBERS, "vote", bootstrap)
 
 
 def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bootstrap):
@@ -510,8 +509,8 @@ def test_the_page_counts_conversations_that_all_have(found):
     ]
 
 
-def test_the_jury_of_the_runs_is_their_mean_score(found, edition, everybody):
-    table = comparison.jury_of_runs(edition, everybody, found)
+def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
+    table = comparison.jury_of_runs(edition, found)
     assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert table["method"].str.startswith("simulated judge: ").all()
     names = found.people.index
@@ -528,7 +527,7 @@ def test_one_run_is_no_jury(edition, everybody):
     two = Judges({"a": dict([first]), "b": dict([second])}, {})
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
-    assert set(comparison.jury_of_runs(two, everybody, pair)["reason"]) == {"one run of one judge is no jury"}
+    assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
@@ -537,7 +536,7 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, ever
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
     assert empty.left_out.empty
-    jury = comparison.jury_of_runs({}, everybody, empty)
+    jury = comparison.jury_of_runs({}, empty)
     assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert set(jury["reason"]) == {empty.reason}
     from sense7.figures import forest

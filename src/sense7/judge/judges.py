@@ -31,7 +31,6 @@ from sense7.judge.metrics import (
     OverRuns,
     calibration,
     coverage,
-    drawn_row,
     level_and_length,
     levels_recognized,
     missing_bounds,
@@ -612,6 +611,5 @@ def judge_multiverse(
         over = OverRuns({run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap)
         drawn = over.over(lambda run: run.spearman(run.truth, run.score))
         undefined = "fewer than two conversations have both, or one of the two does not vary"
-        why = over.no_interval if np.isfinite(drawn[0]) else undefined
-        rows[number] = drawn_row(drawn, metric, over.n, over.participant, bootstrap, why)
+        rows[number] = metric.number(number, drawn, over.people, undefined).row(bootstrap)
     return chosen.join(estimate_table(rows, "specification"))

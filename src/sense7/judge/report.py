@@ -11,20 +11,22 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_table, p_in_words
+from sense7.estimators.estimates import p_in_words
 from sense7.estimators.rater_agreement import weighted_kappa
 from sense7.files import reason
+from sense7.findings.core import resampled, tabulate
 from sense7.judge import metrics
 from sense7.judge.comparison import (
     LOWER_IS_BETTER,
+    RULES,
     Comparison,
     as_judges,
     compare_judges,
+    decided,
     interval_in_words,
     jury_tables,
     least_p,
     number_in_words,
-    require_rule,
 )
 from sense7.judge.cost import Price
 from sense7.judge.files import SKIPPED_WORD, Predictions, ScoreScale, prediction_files, read_files, write_predictions
@@ -484,13 +486,14 @@ def applicability(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBoots
         person, judge = (rows[f"{side}_applies"].to_numpy(dtype=int) for side in ("person", "judge"))
         cells = np.zeros((len(rows), 4))
         cells[np.arange(len(rows)), 2 * person + judge] = 1
-        people = rows["participant"].reset_index(drop=True) if "participant" in rows else None
-        why = metrics.no_interval(people, bootstrap)
-        drawn, table = metrics.in_draws(measures, cells, people, bootstrap, why), {}
-        for place, (name, metric) in enumerate(_APPLICABILITY.items()):
-            about = why if np.isfinite(drawn[0, place]) else metric.undefined
-            table[name] = metrics.drawn_row(drawn[:, place], metric, len(rows), people, bootstrap, about)
-        tables[dimension] = estimate_table(table, "measure")
+        people = metrics.people_of(rows)
+        some = metrics.resampling(people, bootstrap)
+        drawn = resampled(some, measures, cells, people)
+        numbers = [
+            metric.number(name, values, people)
+            for (name, metric), values in zip(_APPLICABILITY.items(), drawn.T, strict=True)
+        ]
+        tables[dimension] = tabulate("measure", numbers, some)
     return tables
 
 
@@ -555,8 +558,8 @@ def compare(
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    if jury:
-        require_rule(jury)
+    if jury not in ("", *RULES):
+        raise UserError(f"--jury {jury}: no such rule. Give one of {', '.join(RULES)}.")
     read, passed, left_out = read_paths(paths, score_scale)
     grouped: dict[tuple, list[Predictions]] = {}
     for file in read:
@@ -576,7 +579,7 @@ def compare(
 
         references = as_judges(baseline_predictions(study))
     comparison = compare_judges(judges, bootstrap, references=references, policy=policy)
-    tables = jury_tables(comparison, list(judges), jury, bootstrap, worth) if jury else {}
+    tables = jury_tables(comparison, list(judges), jury, worth) if jury else {}
     took = pd.DataFrame({judge: _took(runs.values(), prices.get(judge)) for judge, runs in judges.items()}).T
     took = took.rename_axis("judge").reindex(list(comparison.judges))
     found = {
@@ -598,7 +601,7 @@ def compare(
     of_files = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
     pairs = len(comparison.differences["coverage"])
     few, least = [], least_p(pairs, draws)
-    if least >= 1 - confidence:
+    if not decided(least, confidence):
         few = [
             f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
             f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
@@ -659,7 +662,7 @@ def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping,
     for metric in ("coverage", *shown):
         for name, row in found.differences[metric].iterrows():
             better = "not distinguished"
-            if row["p_holm"] < 1 - settings["confidence"]:
+            if decided(row["p_holm"], settings["confidence"]):
                 better = row["first"] if (row["estimate"] > 0) != (metric in LOWER_IS_BETTER) else row["second"]
             p = p_in_words(row["p"]), p_in_words(row["p_holm"])
             numbers = number_in_words(row), interval_in_words(row)
