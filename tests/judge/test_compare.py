@@ -250,7 +250,7 @@ def test_json_holds_every_metric_of_every_judge_and_pair(folder):
     assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
     assert said["juries"] == {"agreement": {}, "gains": []}
     assert set(said["differences"]) == {"coverage", *METRICS}
-    row = said["differences"]["accuracy"][0]
+    row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
     assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
     assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
 
@@ -259,7 +259,7 @@ def test_judges_called_alike_in_two_folders_stay_apart(tmp_path):
     for part, seed in (("one", 1), ("two", 2)):
         write_predictions(prediction_path(tmp_path / part, "m", "p", 1), run_of(seed))
     found = compare([tmp_path / "one", tmp_path / "two"], draws=50)
-    assert list(found.comparison.judges) == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
+    assert [judge["name"] for judge in found.judges] == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
 
 
 def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
@@ -267,14 +267,15 @@ def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
     write_predictions(prediction_path(tmp_path, "asked", "p", 1), asked)
     write_predictions(prediction_path(tmp_path, "other", "p", 1), run_of(2))
     found = compare(tmp_path, draws=50, prices={"asked-p": Price(2.0, 10.0)})
-    assert found.took.loc["asked-p"].to_dict() == {
+    asked, other = found.judges
+    assert asked["took"] == {
         "calls": 40,
         "input_tokens": 1000,
         "output_tokens": 50,
         "seconds": 19.5,
         "cost": pytest.approx(40 * (1000 * 2 + 50 * 10) / 1e6),
     }
-    assert found.took.loc["other-p"].isna().sum() == 4
+    assert np.isnan(list(other["took"].values())).sum() == 4
     assert "tokens in a call" in found.text()
     write_predictions(prediction_path(tmp_path, "asked", "p", 1), run_of(1))
     assert "tokens in a call" not in compare(tmp_path, draws=50).text()
@@ -312,7 +313,7 @@ def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tm
     found = compare(tmp_path, draws=100, jury="mean")
     reason = "no interval: only 3 participants to resample"
     for metric in ("coverage", "accuracy", "mean_absolute_error"):
-        row = found.comparison.differences[metric].iloc[0]
+        row = found.differences[metric].iloc[0]
         assert np.isfinite(row["estimate"])
         assert np.isnan(row["p"])
         assert row["reason"] == reason
