@@ -18,10 +18,9 @@ from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in
 from sense7.findings.core import resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
-from sense7.judge.judges import ABSENT, made_by_simulation
+from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import Metric, Unresampled
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["bias_in_words", "bias_table"]
 
@@ -136,8 +135,7 @@ def bias_table(
     table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
     table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])
     p = np.array([row["p"] for row in rows.values()])
-    if made_by_simulation(runs):
-        table["method"] = f"{SIMULATED_WORDS}: " + table["method"]
+    table["method"] = simulated_prefix(runs) + table["method"]
     return table.assign(mean_error=[row["mean_error"] for row in rows.values()], p=p, p_holm=holm(p))
 
 

@@ -268,7 +268,7 @@ def compare_edition(
             found = compare_judges(judges, bootstrap, references=as_judges(baselines))
         except UserError as error:
             found = Comparison(reason=str(error))
-    prefix, reason, tables = simulated_prefix(judges, judge), found.reason, {}
+    prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
         if reason:
@@ -311,7 +311,7 @@ def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
         kind, key = METRICS[metric], f"jury_runs_mean_{metric}"
         row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
         row = row if gains is None else gains.loc[metric, list(COLUMNS)].to_dict()
-        method = simulated_prefix(judges, found.judge) + row["method"]
+        method = simulated_prefix(runs) + row["method"]
         rows[kind.title] = estimate_row(**row | {"method": method, "key": key})
     return estimate_table(rows, "gain")
 

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from sense7.judge.comparison import (
 from sense7.judge.cost import Price
 from sense7.judge.files import SKIPPED_WORD, Predictions, ScoreScale, prediction_files, read_files, write_predictions
 from sense7.judge.journal import Journal
-from sense7.judge.judges import ABOUT_SIMULATED, aligned, require_synthetic
+from sense7.judge.judges import ABOUT_SIMULATED, aligned
 from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, METRICS, Metric, OverRuns, Run
 from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
 from sense7.study import Study
@@ -194,20 +195,6 @@ def read_paths(
     return read, {"skipped": skipped, "left_out": left_out}, notes
 
 
-def _frame(study: Study | None, file: Predictions) -> pd.DataFrame:
-    """Predictions by conversation, brought into line with a study, if there is one; refused if some are nameless."""
-    if nameless := int(file.frame["conversation"].isna().sum()):
-        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
-        what = "lacks the column TaskId" if "conversation" in file.absent else blank
-        raise UserError(
-            f"{file.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
-        )
-    if study is None:
-        return file.frame
-    require_synthetic(study, file)
-    return aligned(study, file.frame, str(file.path))
-
-
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
     ParticipantBootstrap(["anybody"], **settings)  # refuses settings out of range, whether or not anybody is known
@@ -289,7 +276,7 @@ def evaluate(
 
         judges: dict[str, dict[str, pd.DataFrame]] = {}
         for name, file in files.items():
-            judges.setdefault(file.judge, {})[name] = _frame(study, file)
+            judges.setdefault(file.judge, {})[name] = aligned(study, file)
         everybody = ParticipantBootstrap(study.conversations["participant"], **settings)
         bias = {judge: bias_table(study, own, everybody, policy=policy) for judge, own in judges.items()}
     found = passed | {
@@ -526,7 +513,8 @@ def compare(
         grouped.setdefault((name, file.path.parent), []).append(file)
     names = [name for name, _ in grouped]  # the folder stands before those that are called alike
     groups = {name if names.count(name) == 1 else f"{path}/{name}": files for (name, path), files in grouped.items()}
-    judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
+    frame_of = (lambda file: file.by_task.reset_index()) if study is None else partial(aligned, study)
+    judges = {judge: {str(file.path): frame_of(file) for file in files} for judge, files in groups.items()}
     prices = dict(prices or {})
     if unknown := [name for name in prices if name not in judges]:
         raise UserError(f"--price {unknown[0]}: no such judge. These are compared: {', '.join(judges)}.")
