@@ -18,7 +18,7 @@ from sense7.checkout import data_file
 from sense7.figures import Figure, ceiling_curves
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge import ceiling as noise_ceiling
-from sense7.judge.baselines import baseline_table
+from sense7.judge.baselines import baseline_predictions, baseline_table
 from sense7.judge.judges import read_runs
 from sense7.study import Study
 from sense7.tables import Sentence
@@ -299,7 +299,7 @@ def test_the_words_per_turn_are_those_of_the_baselines():
         turns=study.turns[study.turns["conversation"].isin(some["conversation"])],
         messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
     )
-    table = baseline_table(study, bootstrap_of(study))
+    table = baseline_table(baseline_predictions(study), bootstrap_of(study))
     found = noise_ceiling.judge_results(study, {}, baselines=table).loc["baseline: words per turn"]
     numbers = ["estimate", "low", "high"]
     assert found[numbers].tolist() == table.loc[("spearman", "words per turn"), numbers].tolist()
@@ -308,7 +308,7 @@ def test_the_words_per_turn_are_those_of_the_baselines():
 
 def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
     study = parse_sheets(minimal_sheets())
-    table = baseline_table(study, bootstrap_of(study))
+    table = baseline_table(baseline_predictions(study), bootstrap_of(study))
     found = noise_ceiling.judge_results(study, {}, baselines=table).loc["baseline: words per turn"]
     assert np.isnan(found["estimate"])
 

@@ -16,6 +16,7 @@ import sense7.judge
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.few_shot import ORDERS, chosen_examples
+from sense7.judge.requests import Shots
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
@@ -132,7 +133,7 @@ def test_no_result_depends_on_how_ids_sort(name):
 def test_every_order_of_examples_is_that_of_the_data():
     first, second, back = two_studies()
     for order in ORDERS:
-        found, expected = (chosen_examples(study, number=5, order=order, seed=2) for study in (second, first))
+        found, expected = (chosen_examples(study, Shots("adaptive", 5, order, 2)) for study in (second, first))
         assert_same(found, expected, back)
 
 

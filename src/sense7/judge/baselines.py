@@ -205,12 +205,7 @@ def baseline_predictions(
     return found
 
 
-def baseline_table(
-    study: Study,
-    bootstrap: ParticipantBootstrap,
-    *,
-    baselines: Mapping[str, Baseline] | None = None,
-) -> pd.DataFrame:
+def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Accuracy and Spearman's correlation of every baseline.
 
     As :func:`sense7.judge.metrics.run_metrics`, with one exception: Spearman's correlation is of the score
@@ -220,13 +215,11 @@ def baseline_table(
 
     Parameters
     ----------
-    study : Study
-        The data.
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
         with other participants to learn from is not in the intervals.
-    baselines : mapping, optional
-        As :func:`baseline_predictions` returns it; predicted here if not given.
 
     Returns
     -------
@@ -236,7 +229,7 @@ def baseline_table(
 
     """
     numbers: dict[str, list[Number]] = {metric: [] for metric in _METRICS}
-    for name, baseline in (baseline_predictions(study) if baselines is None else baselines).items():
+    for name, baseline in baselines.items():
         run = Run(baseline.predictions, bootstrap)
         for metric in _METRICS:
             about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
