@@ -18,22 +18,6 @@ from sense7.findings import agreement
 from sense7.findings import agreement as importance
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
-
-
-@pytest.fixture(scope="module")
-def tables(workbooks):
-    study = read_workbook(workbooks["reference"])
-    return {
-        weights: agreement.agreement_with_overall(study, bootstrap_of(study), weights)
-        for weights in ("linear", "quadratic")
-    }
-
-
-@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
-@pytest.mark.parametrize(("weights", "short"), [("linear", "lin"), ("quadratic", "quad")])
-def test_kappa_equals_that_of_psych_in_r(tables, golden, dimension, weights, short):
-    golden.check(f"kappa_{short}_{dimension}_overall", tables[weights].loc[dimension, "estimate"], abs=1e-7)
 
 
 def by_definition(first, second, power):
@@ -42,8 +26,6 @@ def by_definition(first, second, power):
     expected = np.mean([abs(a - b) ** power for a in first for b in second])
     return 1 - observed / expected
 
-
-levels = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
 
 # Paired differences
 

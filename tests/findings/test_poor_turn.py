@@ -9,12 +9,9 @@ from scipy import stats
 import sense7 as s7
 from helpers.studies import bootstrap_of, read
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.findings import poor_turn
 from sense7.findings.measures import OUTCOMES
 from sense7.workbook import parse_sheets
-
-MIXED_MODEL = 2e-4
 
 
 @pytest.fixture(scope="module")
@@ -25,34 +22,6 @@ def study(workbooks):
 @pytest.fixture(scope="module")
 def synthetic():
     return s7.load("synthetic")
-
-
-@pytest.mark.parametrize(
-    ("row", "name", "tolerance"),
-    [
-        ("at least one poor turn, between conversations", "d_any_vs_none", 1e-7),
-        ("exactly one poor turn, between conversations", "d_one_vs_none", 1e-7),
-        ("at least one poor turn, within participants", "d_av_participant", 1e-7),
-        ("at least one poor turn, mixed model", "d_lmm_total", MIXED_MODEL),
-    ],
-)
-def test_each_definition_equals_that_of_r(study, golden, row, name, tolerance):
-    # In the reference the outcome is the post-task experience, whose four ratings are equal there.
-    table = poor_turn.poor_turn_effects(study, bootstrap_of(study, 200), outcome="experience")
-    golden.check(name, table.loc[row, "estimate"], abs=tolerance)
-    golden.check("d_participant_n", table.loc["at least one poor turn, within participants", "n"], abs=0)
-
-
-def test_the_groups_and_the_mixed_model_are_those_of_r(study, golden):
-    conversations = poor_turn.poor_turn_conversations(study, "experience")
-    golden.check("n_none_any_vs_none", (conversations["poor"] == 0).sum(), abs=0)
-    golden.check("n_poor_any_vs_none", (conversations["poor"] > 0).sum(), abs=0)
-    golden.check("n_poor_one_vs_none", (conversations["poor"] == 1).sum(), abs=0)
-    design = np.column_stack([np.ones(len(conversations)), conversations["poor"] > 0]).astype(float)
-    sums, _ = random_intercept_sums(conversations["outcome"].to_numpy(), design, conversations["participant"])
-    fit = fit_random_intercept(sums.sum(axis=0))
-    golden.check("d_lmm_b", fit.coefficients[1], abs=MIXED_MODEL)
-    golden.check("d_lmm_se", fit.errors[1], abs=MIXED_MODEL)
 
 
 def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):

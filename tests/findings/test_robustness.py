@@ -55,22 +55,6 @@ def test_every_combination_stands_once(name):
     assert table.iloc[0].to_dict() == {key: options[0] for key, options in robustness.HEADLINES[name].choices.items()}
 
 
-def test_the_plain_specifications_equal_those_of_r(workbooks, golden):
-    study = read_workbook(workbooks["reference"])
-    alpha = robustness.multiverse(study, bootstrap_of(study), "alpha")["estimate"]
-    choices = robustness.specifications("alpha")
-    plain = (choices["coding"] == "five levels") & (choices["exclusions"] == "none")
-    for missing, dimensions, name in (
-        ("ratings given", "all seven", "alpha_raw_turn_pairwise"),
-        ("complete turns only", "all seven", "alpha_raw_turn_listwise"),
-        ("ratings given", "without Relational", "alpha_raw_turn_6dims_pairwise"),
-    ):
-        row = plain & (choices["missing"] == missing) & (choices["dimensions"] == dimensions)
-        golden.check(name, alpha[row].item(), abs=1e-7)
-    applied = robustness.multiverse(study, bootstrap_of(study), "relational_applicability", first_only=True)
-    golden.check("share_rated_Relational", applied.loc[1, "estimate"], abs=1e-7)
-
-
 def estimates(numbers):
     rows = {"estimate": numbers, "reason": ["" if np.isfinite(number) else "why" for number in numbers]}
     frame = pd.DataFrame(rows, index=range(1, len(numbers) + 1)).assign(method="m")
