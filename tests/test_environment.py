@@ -429,6 +429,7 @@ def test_the_environment_is_made_once_and_follows_what_the_locks_say(project):
     assert (done.stdout, done.stderr) == ("alpha 2.0\n", "")
 
 
+@pytest.mark.long
 def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it_was(project):
     project.replace_uv(
         'case "$*" in *requirements*) echo "No index." >&2; exit 1; esac; '

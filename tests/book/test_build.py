@@ -1,10 +1,13 @@
 """Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
+import errno
 import html
 import json
 import os
 import re
+import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,8 +16,10 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers.checkout import HOSTILE, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
+from helpers import interrupting
+from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
 from sense7.book import build, plan
+from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
 from sense7.book.ledger import read_ledger, write_ledger
@@ -412,17 +417,29 @@ def read_when(checkout):
     }
 
 
-def test_the_life_of_a_book(checkout, built, monkeypatch):
-    """One after the other on one book, since every kernel and every rendering takes its seconds."""
-    build_it = checkout.shared_book()
-    done = checkout.sense7(*build_it)  # cold, as installed, in another place
-    assert done.returncode == 0, done.stderr
-    lines = [line.strip() for line in done.stderr.splitlines()]
-    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
-        "01-a: executed (1 of 2",
-        "02-b: executed (2 of 2)",
-    ]
-    assert lines[-1] == "pages: Jupyter Book"
+GIVEN = {"name": SHARED_NAME, "parameters": {"seed": 7}}
+
+
+def build_again(checkout):
+    """Notebooks that were executed for another build of the shared book, and pages that were read."""
+    before = read_when(checkout)
+    finished = build_edition(str(checkout.root / "data" / SHARED_FILE), **GIVEN)
+    after = read_when(checkout)
+    assert finished.changed
+    return sorted(finished.executed), {name for name in after if after[name] != before.get(name)}
+
+
+def replace_in(path, old, new):
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(old, new), "utf-8")
+    return text
+
+
+def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_again(checkout, built, monkeypatch):
+    """One after the other on one book, since every rendering takes its seconds."""
+    command = checkout.shared_book()
+    shutil.copytree(built.root / "_build" / "cache", checkout.root / "_build" / "cache")
+    assert build_again(checkout)[0] == [], "what was executed for a book is there for another"
     first, good = built.bytes(SHARED_NAME), checkout.bytes(SHARED_NAME)
     assert first.keys() == good.keys()
     assert [name for name in first if first[name] != good[name]] == [], "two cold builds are equal to the byte"
@@ -431,57 +448,30 @@ def test_the_life_of_a_book(checkout, built, monkeypatch):
     # Nothing changed, wherever the command is given, and though the list of editions was lost.
     monkeypatch.chdir(checkout.root / "book")
     (checkout.editions / "editions.js").unlink()
-    given = {"name": SHARED_NAME, "parameters": {"seed": 7}}
-    same = build_edition(f"../data/{SHARED_FILE}", **given)
+    same = build_edition(f"../data/{SHARED_FILE}", **GIVEN)
     assert (same.executed, same.changed, checkout.bytes(SHARED_NAME)) == ([], False, good)
     assert (checkout.editions / "editions.js").exists()
 
-    def build_again():
-        before = read_when(checkout)
-        finished = build_edition(f"../data/{SHARED_FILE}", **given)
-        after = read_when(checkout)
-        assert finished.changed
-        assert before.keys() == after.keys()
-        return finished.executed, {name for name in after if after[name] != before[name]}
-
-    # Other prose: no notebook is executed, and only pages that show something of it are read again.
-    text = (checkout.root / "notebooks" / "02-b.md").read_text("utf-8")
-    (checkout.root / "notebooks" / "02-b.md").write_text(text.replace("Text.", "Text of a message."), "utf-8")
+    # Another value and other prose: a notebook and what needs it, and the pages that show something of these.
+    notebooks = checkout.root / "notebooks"
+    replace_in(notebooks / "01-a.md", '"seed_of_a", seed,', '"seed_of_a", seed - 5,')
+    replace_in(notebooks / "02-b.md", "Text.", "Text of a message.")
+    changed = {"notebooks/01-a", "notebooks/02-b", "book/figure", "book/index", "book/ledger"}
     with monkeypatch.context() as patch:
         patch.setattr(build, "exchange", lambda *_: False)  # on a system without it: by two renames
-        assert build_again() == ([], {"notebooks/02-b"})
-    assert hidden(checkout.editions) == []
-    assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
-
-    # A mere commit: no page is read again, and all name it.
-    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
-    with monkeypatch.context() as patch:
-        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
-        assert build_again() == ([], set())
-    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
-
-    # Another value: the pages that show it; the prose as it was: the pages are those of a first build.
-    code = (checkout.root / "notebooks" / "01-a.md").read_text("utf-8")
-    other = code.replace('"seed_of_a", seed,', '"seed_of_a", seed - 5,')
-    (checkout.root / "notebooks" / "01-a.md").write_text(other, "utf-8")
-    executed, read = build_again()
-    assert (sorted(executed), read) == (
-        ["01-a", "02-b"],
-        {"notebooks/01-a", "book/figure", "book/index", "book/ledger"},
-    )
+        assert build_again(checkout) == (["01-a", "02-b"], changed)
     assert "2 is 2 of 1 things" in page(checkout.editions / SHARED_NAME, "index").get_text()
-    (checkout.root / "notebooks" / "01-a.md").write_text(code, "utf-8")
-    (checkout.root / "notebooks" / "02-b.md").write_text(text, "utf-8")
-    assert build_again()[0] == []
-    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good.get(name)] == []
+    assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
+    assert hidden(checkout.editions) == []
+    good = checkout.bytes(SHARED_NAME)
 
     # Warnings are errors, of every kind, and all are said with page and line; the last good book stays.
     twice = "(twice)=\n## 1\n\n(twice)=\n## 2\n"
-    front = checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
+    checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
     checkout.page(
         "ledger", "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n"
     )
-    done = checkout.call(*build_it)
+    done = checkout.call(*command)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for place, words in (
@@ -494,12 +484,40 @@ def test_the_life_of_a_book(checkout, built, monkeypatch):
     ):
         assert [line for line in done.stderr.splitlines() if place in line and words in line], (place, done.stderr)
     assert str(checkout.root) not in done.stderr
-    front.write_text("# Front\n", "utf-8")
+    assert checkout.bytes(SHARED_NAME) == good
+    assert hidden(checkout.editions) == []
+
+
+@pytest.mark.long
+def test_a_book_built_step_by_step_is_that_of_a_first_build(checkout, built, monkeypatch):
+    done = checkout.sense7(*checkout.shared_book())  # cold, as installed, in another place
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stderr.splitlines()]
+    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
+        "01-a: executed (1 of 2",
+        "02-b: executed (2 of 2)",
+    ]
+    assert lines[-1] == "pages: Jupyter Book"
+    good = checkout.bytes(SHARED_NAME)
+    assert good == built.bytes(SHARED_NAME)
+    one, two = (checkout.root / "notebooks" / f"{name}.md" for name in ("01-a", "02-b"))
+    text = replace_in(two, "Text.", "Text of a message.")
+    assert build_again(checkout) == ([], {"notebooks/02-b"}), "prose alone executes nothing"
+    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
+        assert build_again(checkout) == ([], set()), "a mere commit: no page is read again, and all name it"
+    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
+    code = replace_in(one, '"seed_of_a", seed,', '"seed_of_a", seed - 5,')
+    build_again(checkout)
+    one.write_text(code, "utf-8")
+    two.write_text(text, "utf-8")
+    assert build_again(checkout)[0] == []
+    assert checkout.bytes(SHARED_NAME) == good
     checkout.toc("book/missing")
     with pytest.raises(BuildError, match="missing"):
-        build_edition(f"../data/{SHARED_FILE}", **given)
-    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good[name]] == []
-    assert hidden(checkout.editions) == []
+        build_again(checkout)
+    assert checkout.bytes(SHARED_NAME) == good
 
 
 # Two sources, one name
@@ -579,17 +597,40 @@ def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path):
         write_ledger(tmp_path, tmp_path, [], None, None, {})
 
 
-def test_two_builds_at_once_wait_for_each_other_and_both_end_well(checkout):
-    checkout.book()
-    started = [checkout.start("build", "mine.xlsx") for _ in range(2)]
-    said = [process.communicate(timeout=300)[1] for process in started]
-    assert [process.returncode for process in started] == [0, 0], said
-    waited = [process.pid for process, text in zip(started, said, strict=True) if "waits for" in text]
-    (other,) = (process.pid for process in started if [process.pid] != waited)
-    assert f"waits for the build of mine (process {other})" in "".join(said)
-    assert visible(checkout.editions) == ["editions.js", "mine"]
-    assert hidden(checkout.editions) == []
-    assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
+def test_a_second_build_waits_and_says_for_whom(tmp_path):
+    """Both end well: tests/faults/test_interrupted_build.py."""
+    editions, said, waited = tmp_path / "editions", [], []
+
+    def second():
+        with build._alone(editions / "two", tmp_path / "cache", said.append) as one:
+            waited.append(one)
+
+    thread = threading.Thread(target=second)
+    with build._alone(editions / "one", tmp_path / "cache", said.append) as first:
+        thread.start()
+        interrupting.until(lambda: bool(said))
+        assert (first, waited) == (False, [])
+    thread.join()
+    assert (said, waited) == ([f"waits for the build of one (process {os.getpid()})"], [True])
+
+
+@pytest.mark.parametrize(
+    "problem", [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")]
+)
+def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
+    """In this process or in another; on a real one: tests/faults/test_interrupted_build.py."""
+    good = own.bytes(SHARED_NAME)
+    replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")
+
+    def full(*given):
+        raise problem
+
+    monkeypatch.setattr(pages_module, "make_pages", full)
+    done = own.call(*SHARED_BUILD)
+    interrupting.require_full(interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME)
+    assert "What was finished is kept." in done.stderr
+    assert own.bytes(SHARED_NAME) == good
+    assert hidden(own.editions) == []
 
 
 @pytest.fixture
@@ -608,13 +649,14 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     process.communicate()
     assert ends(kernel), "the kernel survived its build"
     assert own.bytes(SHARED_NAME) == good
-    assert visible(own.editions) == ["editions.js", SHARED_NAME, "two"]
+    assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
     with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print):
         assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
 
 
-@pytest.mark.parametrize("group", [pytest.param(False, marks=pytest.mark.long), True], ids=["kill -INT", "Ctrl-C"])
+@pytest.mark.long  # in this process: test_execute.py
+@pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C"])
 def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
     own, good, process, kernel = interrupted
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
