@@ -28,6 +28,7 @@ from sense7.book.pages import banner as banner_of
 from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
 from sense7.checkout import Project, find_checkout
 from sense7.errors import UserError
+from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import judges
 from sense7.loading import load
@@ -309,21 +310,14 @@ def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monk
 
 def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(tmp_path, monkeypatch):
     editions, cache = tmp_path / "editions", tmp_path / "cache"
-    for folder in ("editions/.making-a-1/edition", "editions/.last-lost", "editions/.last-there", "editions/there"):
-        (tmp_path / folder).mkdir(parents=True)
-    (editions / ".last-lost" / "file").write_text("good")
-    (editions / "there" / "file").write_text("newer")
-    for age, name in enumerate([".making-01-a-x", "newest", "newer", "oldest"]):
+    for age, name in enumerate([f"{UNFINISHED}x", "newest", "newer", "oldest"]):
         (cache / name).mkdir(parents=True)
         os.utime(cache / name, (10**9 - age, 10**9 - age))
     monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     said = []
     with build._alone(editions / "x", cache, said.append) as waited:
         assert (waited, said) == (False, [])
-        assert visible(editions) == ["lost", "there"]
-        assert hidden(editions) == hidden(cache) == []
-        assert (editions / "lost" / "file").read_text() == "good"
-        assert (editions / "there" / "file").read_text() == "newer"
+        assert hidden(cache) == []
         assert visible(cache) == ["newer", "newest"]
 
 
@@ -458,7 +452,7 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     replace_in(notebooks / "02-b.md", "Text.", "Text of a message.")
     changed = {"notebooks/01-a", "notebooks/02-b", "book/figure", "book/index", "book/ledger"}
     with monkeypatch.context() as patch:
-        patch.setattr(build, "exchange", lambda *_: False)  # on a system without it: by two renames
+        patch.setattr("sense7.files.exchange", lambda *_: False)  # on a system without it: by two renames
         assert build_again(checkout) == (["01-a", "02-b"], changed)
     assert "2 is 2 of 1 things" in page(checkout.editions / SHARED_NAME, "index").get_text()
     assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
@@ -651,8 +645,8 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     assert own.bytes(SHARED_NAME) == good
     assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
-    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print):
-        assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
+    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print), scratch_folder(own.editions):
+        assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), "but for the one in use"
 
 
 @pytest.mark.long  # in this process: test_execute.py

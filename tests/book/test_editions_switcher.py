@@ -52,7 +52,7 @@ def listed(editions):
 def test_finished_editions_are_listed_with_their_data_and_pages(tmp_path):
     make_edition(tmp_path, "one", "synthetic data")
     make_edition(tmp_path, "Übung (2)", HOSTILE, pages=["book/index"])
-    for unfinished in (".making-x", "empty", "torn"):
+    for unfinished in (".part-sense7-x", "empty", "torn"):
         (tmp_path / unfinished).mkdir()
     (tmp_path / "torn" / "edition.json").write_text('{"label": ', "utf-8")
     (make_edition(tmp_path, "no front") / "html" / "index.html").unlink()
