@@ -26,13 +26,12 @@ from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
 from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
-from sense7.checkout import Project, find_checkout
+from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import judges
 from sense7.loading import load
-from sense7.sources import SOURCES, Provenance
 from sense7.workbook import ReadingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,14 +70,19 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
         plan._edition_name(name, "mine.xlsx")
 
 
-@pytest.mark.parametrize("name", ["a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100])
-def test_plain_names_pass(name):
-    assert plan._edition_name(name, "mine.xlsx") == name
-
-
-def test_a_refused_name_comes_with_one_that_would_do():
-    with pytest.raises(UserError, match=r"--name meine-daten-2$"):
-        plan._edition_name(None, "../x/meine & daten #2.xlsx")
+@pytest.mark.parametrize(
+    ("name", "data", "found"),
+    [
+        *((name, "mine.xlsx", name) for name in ("a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100)),
+        (None, "synthetic", "synthetic"),
+        ("official", "official", "official"),
+        ("mine", "official", "mine"),
+        (None, "ieval", "ieval"),
+        (None, "../../data/golden.xlsx", "golden"),
+    ],
+)
+def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
+    assert plan._edition_name(name, data) == found
 
 
 @pytest.mark.parametrize("stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"])
@@ -92,29 +96,6 @@ def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
         with pytest.raises(UserError, match=f"my-{name}"):
             plan._edition_name(given, data)
-
-
-def test_a_data_set_has_its_own_name_and_may_have_another():
-    assert plan._edition_name(None, "synthetic") == "synthetic"
-    assert plan._edition_name("official", "official") == "official"
-    assert plan._edition_name("mine", "official") == "mine"
-    assert plan._edition_name(None, "ieval") == "ieval"
-    assert plan._edition_name(None, "../../data/golden.xlsx") == "golden"
-
-
-@pytest.mark.parametrize("data", ["synthetic.xlsx", "official.xlsx"])
-def test_an_own_file_cannot_pass_for_another_data_set(checkout, data):
-    checkout.book()
-    path = checkout.workbook(checkout.root / data)
-    with pytest.raises(UserError, match="the name of another data set"):
-        build_edition(str(path))
-
-
-@pytest.mark.parametrize("name", ["data", "predictions", "results"])
-def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
-    checkout.book()
-    with pytest.raises(UserError, match="set by the build itself"):
-        build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
 
 
 def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(built, edition, monkeypatch):
@@ -197,14 +178,6 @@ def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
     assert not (checkout.root / "_build").exists()
 
 
-def test_without_a_checkout_the_way_out_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr("sense7.checkout.find_root", lambda: None)
-    with pytest.raises(UserError, match="SENSE7_ROOT"):
-        find_checkout()
-    with pytest.raises(UserError, match=r"no edition 'x' yet \(present: none\)"):
-        read_ledger(tmp_path, "x")
-
-
 # Facts and banners
 
 
@@ -254,31 +227,6 @@ def given(name="mine", jobs=()):
     return SimpleNamespace(name=name, jobs=dict(jobs), project=Project(ROOT, ROOT), **parts)
 
 
-def test_the_facts_of_every_kind_of_data_make_a_banner():
-    study = nobody()
-    official = SOURCES["official"]
-    for kind, name, address in (
-        ("official", "official", official.address),
-        ("third-party", "ieval", None),
-        ("synthetic", "synthetic", None),
-        ("own", "mine", None),
-    ):
-        known = Provenance(
-            kind=kind,
-            name=name,
-            file=f"{name}.xlsx",
-            address=address,
-            fetched="2026-01-01T00:00:00+00:00",
-            sha256="a" * 64,
-            size=1,
-            mirror=False,
-            found="a" * 64,
-        )
-        banner = banner_of(build._facts(given(name=name), study, known) | {"verdicts": ""})
-        assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
-        assert ("not SENSE-7" in banner) is (kind == "third-party")
-
-
 def job(**defaults):
     return Job(TextNotebook(Path("a.md"), "", "", defaults, {}), {}, "", {})
 
@@ -298,11 +246,9 @@ def test_a_broken_configuration_is_named(checkout, text):
 
 
 def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
-    address = configuration(checkout.root)["repository"]["url"]
-    monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
-    assert configuration(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
-    monkeypatch.setenv("SENSE7_REPOSITORY", "https://example.org/x")
-    assert configuration(checkout.root)["repository"]["url"] == "https://example.org/x"
+    for variable, value in (("GITHUB_REPOSITORY", "me/mine"), ("SENSE7_REPOSITORY", "https://example.org/x")):
+        monkeypatch.setenv(variable, value)
+        assert configuration(checkout.root)["repository"]["url"].removeprefix("https://github.com/") == value
 
 
 # The change of books
@@ -387,11 +333,6 @@ def test_no_name_of_a_workbook_becomes_markup(edition):
         assert shown.find_all(onerror=True) == []
     cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
-
-
-def test_the_banner_stands_on_every_page_with_the_file_as_text(edition):
-    for path in [*pages(edition), *(edition / "html" / f"{name}.html" for name in ("index", "search", "genindex"))]:
-        assert f"Workbook {SHARED_FILE}: not the SENSE-7 release." in soup(path).get_text(), path
 
 
 def test_nothing_tells_where_it_was_built(built, tmp_path):

@@ -197,6 +197,9 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable
 @contextlib.contextmanager
 def reporting(quiet: bool) -> Iterator[Callable]:
     """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
+    if quiet:
+        yield lambda *said: None
+        return
     with progress_bar("notebooks") as (move, say):
 
         def show(line: str, done: int = 0, total: int = 0) -> None:
@@ -204,4 +207,4 @@ def reporting(quiet: bool) -> Iterator[Callable]:
             if move and total:
                 move(completed=done, total=total)
 
-        yield (lambda *said: None) if quiet else show
+        yield show
