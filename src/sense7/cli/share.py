@@ -26,7 +26,7 @@ def import_chats(
     topic: Annotated[str | None, typer.Option(help="The topic of all of these conversations.")] = None,
     ratings: Annotated[
         Path | None,
-        typer.Option(metavar="RATINGS.csv", help="Ratings, one row per turn: .csv, .xlsx or .parquet."),
+        typer.Option(metavar="RATINGS.csv", help="Ratings, one row per turn: .csv or .xlsx."),
     ] = None,
     columns: Annotated[
         Path | None,
