@@ -453,11 +453,19 @@ NUMBER = {"number": "the value", "reason": "a"}
         ("just text", "claims.yml: 'just text' is not of type 'array'"),
         ("- a", "claim 1: 'a' is not of type 'object'"),
         ("a: [", "can't be read"),
+        ("[&a [x], &b [*a, *a], &c [*b, *b], *c]", "an alias"),
+        ("- !!python/object/apply:os.getcwd []", "can't be read"),
+        ("- caf\N{LATIN SMALL LETTER E WITH ACUTE}".encode("latin-1"), "utf-8"),
+        ("[" * 10_000, "nested too deeply"),
+        (broken(lambda e: e[1].update(value=float("nan"))), "nan is no number"),
+        (None, "can't be read (No such file or directory)"),
     ],
 )
 def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):
     path = tmp_path / "claims.yml"
-    path.write_text(content if isinstance(content, str) else content())
+    content = content() if callable(content) else content
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(UserError, match=r"claims\.yml") as error:
         claims.load_claims(path)
     assert message in str(error.value)
