@@ -337,11 +337,11 @@ def copied_out(study, bootstrap, draw):
 
 
 def test_in_a_draw_bound_and_ceilings_are_those_of_the_participants_taken(reference):
-    bootstrap = bootstrap_of(reference, draws=3)
-    shares = noise_ceiling.content_shares(reference, bootstrap, draws=3)
+    bootstrap = bootstrap_of(reference, draws=2)
+    shares = noise_ceiling.content_shares(reference, bootstrap, draws=2)
     many = noise_ceiling.ceilings_at_bound(reference, bootstrap, shares)
     ceilings = []
-    for draw in range(3):
+    for draw in range(2):
         copy = copied_out(reference, bootstrap, draw)
         once = noise_ceiling.content_shares(copy, bootstrap_of(copy, 1), draws=1)
         assert shares.drawn[draw + 1] == pytest.approx(once.bounds["estimate"].iloc[0], abs=1e-4)

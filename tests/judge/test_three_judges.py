@@ -20,7 +20,7 @@ from sense7.record import Recorder, read_values
 from sense7.sources.released import CORPORA, EXPERTS, JUDGES, PERSON, published_agreement
 from sense7.tables import side_by_side
 
-DRAWS = 40
+DRAWS = 16
 MEASURES = ("agreement", "level", "left_out", "error")
 
 
