@@ -418,13 +418,6 @@ def test_what_a_call_has_to_bring_decides(bootstrap):
     assert not dear.any()
 
 
-def test_without_participants_there_is_a_gain_and_no_test():
-    tables = tables_of(MEMBERS, "mean", None)
-    assert tables["gains"]["estimate"].notna().all()
-    assert tables["gains"][["low", "p", "per_call_low"]].isna().all(axis=None)
-    assert not tables["gains"]["worth"].any()
-
-
 def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):
     constant = member(1).assign(score=3.0)
     judges = {"constant": {"1": constant}, "a": {"1": member(1)}, "b": {"1": member(2)}}
