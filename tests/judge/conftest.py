@@ -4,6 +4,8 @@ import pytest
 
 from helpers import endpoint
 from helpers.judged import said_in
+from sense7.judge.judges import read_runs
+from sense7.loading import load
 from sense7.workbook import write_sheets
 from sense7.workbook.sheets import parse_sheets
 
@@ -27,6 +29,18 @@ def loopback():
 def server(loopback):
     """An endpoint that was asked nothing so far; what it answers is its ``script``."""
     return loopback.reset()
+
+
+@pytest.fixture(scope="session")
+def study():
+    """The synthetic data set; it is only read."""
+    return load("synthetic")
+
+
+@pytest.fixture(scope="session")
+def judges(study):
+    """The predictions that come with it."""
+    return read_runs(study)
 
 
 @pytest.fixture(scope="session")

@@ -8,12 +8,6 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.bias import bias_in_words, bias_table, factors, family_of
-from sense7.loading import load
-
-
-@pytest.fixture(scope="module")
-def study():
-    return load("synthetic")
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,9 @@ from sense7.judge.comparison import (
     krippendorff_alpha,
 )
 from sense7.judge.files import prediction_path, write_predictions
-from sense7.judge.judges import Judges, read_runs
+from sense7.judge.judges import Judges
 from sense7.judge.metrics import METRICS, run_metrics
 from sense7.judge.report import Price, compare
-from sense7.loading import load
 from sense7.tables import Sentence
 
 
@@ -432,18 +431,13 @@ def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):
 
 
 @pytest.fixture(scope="module")
-def study():
-    return load("synthetic")
-
-
-@pytest.fixture(scope="module")
 def everybody(study):
     return ParticipantBootstrap(study.conversations["participant"], 300, 1)
 
 
 @pytest.fixture(scope="module")
-def edition(study):
-    (runs,) = read_runs(study).values()
+def edition(judges):
+    (runs,) = judges.values()
     few = dict(list(runs.items())[:3])
     return Judges({"simulated-judge": few}, {}, {"simulated-judge": []})
 

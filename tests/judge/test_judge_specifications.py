@@ -7,20 +7,10 @@ from scipy.stats import spearmanr
 
 import sense7 as s7
 from sense7.findings.ground_truth import labels
-from sense7.judge.judges import ABSENT, detail, judge_multiverse, read_runs
+from sense7.judge.judges import ABSENT, detail, judge_multiverse
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 
 JUDGE = "simulated-judge"
-
-
-@pytest.fixture(scope="module")
-def study():
-    return s7.load("synthetic")
-
-
-@pytest.fixture(scope="module")
-def judges(study):
-    return read_runs(study)
 
 
 @pytest.fixture(scope="module")
