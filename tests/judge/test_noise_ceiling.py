@@ -14,7 +14,6 @@ from scipy import integrate, stats
 from scipy.special import ndtr
 
 from helpers.studies import bootstrap_of
-from sense7.checkout import data_file
 from sense7.figures import Figure, ceiling_curves
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge import ceiling as noise_ceiling
@@ -62,8 +61,7 @@ def test_thresholds_beyond_the_levels_that_occur_are_infinite():
     assert np.isnan(noise_ceiling.level_thresholds([0] * 5)).all()
 
 
-def test_the_thresholds_of_a_study_are_those_of_its_labels():
-    study = read_workbook(data_file("synthetic.xlsx"))
+def test_the_thresholds_of_a_study_are_those_of_its_labels(study):
     truth = labels(ground_truth(study.turns, study.conversations["conversation"]).dropna())
     expected = stats.norm.ppf([(truth <= level).mean() for level in range(1, 5)])
     np.testing.assert_allclose(noise_ceiling.study_thresholds(study), expected, atol=1e-12)
@@ -167,8 +165,7 @@ def correlations(**judges):
     return pd.DataFrame.from_dict(judges, orient="index", columns=["estimate", "low", "high"], dtype=float)
 
 
-def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is_none():
-    study = read_workbook(data_file("synthetic.xlsx"))
+def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is_none(study):
     judges = correlations(a=(0.3, -0.1, 0.5), b=(0.3, np.nan, np.nan), c=(np.nan, np.nan, np.nan))
     table = noise_ceiling.shares_needed(judges, study)
     assert table["estimate"].tolist()[:2] == [noise_ceiling.content_share_needed(0.3)] * 2
@@ -204,8 +201,8 @@ def predictions(folder, name, study, scores):
     (folder / f"{name}.csv").write_text("\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *lines]) + "\n")
 
 
-def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
-    study = replace(read_workbook(data_file("synthetic.xlsx")), provenance=None)
+def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path, study):
+    study = replace(study, provenance=None)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     known = np.isfinite(truth)
     generator = np.random.default_rng(5)
@@ -221,8 +218,7 @@ def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path):
     assert noise_ceiling.judge_results(study, read_runs(study)).index.tolist() == found.index.tolist()[:1]
 
 
-def test_the_words_per_turn_are_those_of_the_baselines():
-    study = read_workbook(data_file("synthetic.xlsx"))
+def test_the_words_per_turn_are_those_of_the_baselines(study):
     some = study.conversations.iloc[::8]
     study = replace(
         study,
@@ -244,8 +240,7 @@ def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
     assert np.isnan(found["estimate"])
 
 
-def test_keys_hold_no_name_of_a_judge():
-    study = read_workbook(data_file("synthetic.xlsx"))
+def test_keys_hold_no_name_of_a_judge(study):
     own = dict.fromkeys(("a/b <c>", "x, by y", "baseline: words per turn"), (0.3, np.nan, np.nan))
     judges = pd.concat([noise_ceiling.judge_results(study, {}), correlations(**own)])
     assert noise_ceiling.shares_needed(judges, study)["key"].tolist() == [
