@@ -165,7 +165,7 @@ def questions_for(
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
-        examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)
+        examples = examples_for(study, shots)
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
     frame["prompt"] = [
