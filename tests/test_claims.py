@@ -152,15 +152,18 @@ def counted(number):
         (SIGN, recorded(0.0, -1, 0.8), "official", NOT),
         (POSITIVE, recorded(0.3, 0.1, 0.5), "official", PASSED),
         (POSITIVE, recorded(0.3, 0.0, 0.5), "official", NOT),
+        (POSITIVE, recorded(0.3, 0.1 + 0.2 - 0.3, 0.5), "official", NOT),  # nor is what rounding leaves above zero
         (POSITIVE, recorded(-0.3, -0.5, -0.1), "official", NOT),
         (FLAG, HIGHEST, "official", PASSED),
         (FLAG, recorded("a") | recorded("tie", key="is_highest"), "official", NOT),
         (FLAG, recorded("a"), "official", f"{UNKNOWN} (is highest: not recorded here)"),
         (BEYOND, recorded(0.3, 0.11, 0.5), "official", PASSED),
         (BEYOND, recorded(0.3, 0.1, 0.5), "official", NOT),
+        (BEYOND, recorded(0.3, 0.4 - 0.3, 0.5), "official", NOT),  # in floating point the limit lies above 0.1
         (BEYOND, recorded(-0.3, -0.5, -0.2), "official", NOT),
         (BEYOND, recorded(0.3), "official", f"{UNKNOWN} (there is no interval to tell the distance by)"),
         (SIGNIFICANT, recorded(0.05), "official", PASSED),
+        (SIGNIFICANT, recorded(1.05 - 1), "official", PASSED),
         (SIGNIFICANT, recorded(0.0501, 0.0, 0.1), "official", NOT),
         (COUNTS, recorded(5.0), "official", PASSED),
         (COUNTS, recorded(4), "official", NOT),
