@@ -1,27 +1,25 @@
 """The synthetic workbook: what is put in is there, in ratings, words, sheets and the file of truths."""
 
 import dataclasses
-import itertools
 import json
 import re
 import string
-from collections import Counter
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-import sense7
+from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.simulate import DEFAULT_SEED, NOT_PUT, UNKNOWN, Parameters, draw, simulate, truth_text
-from sense7.simulate.implied import implied_values, statistics_of
+from sense7.simulate import NOT_PUT, JudgeParameters, Parameters, draw, simulate, truth_text
+from sense7.simulate.implied import BATCHES, implied_values, statistics_of
 from sense7.simulate.parameters import TOPICS
 from sense7.simulate.text import PHRASES, write_words
 from sense7.simulate.truth import ground_truth
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, TASK_COLUMNS, TURN_RATING
+from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
+from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
 
@@ -99,6 +97,7 @@ def test_there_is_a_story_for_every_topic():
 
 # Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects
 # are rated effects.
+SMALL = Parameters(participants=8, conversations=24, unrated_conversations=1)
 CENTRED = Parameters().replace(
     quality_mean=3.0,
     condition_effects=(0.3, 0.0, 0.0, -0.3),
@@ -177,7 +176,7 @@ def test_variance_parts_are_those_put_in():
         assert np.mean([value[key] for value in values]) == pytest.approx(0.96 * sd**2, abs=0.008), key
 
 
-def test_tuned_values_are_near_the_published_ones():
+def test_tuned_values_are_near_the_published_ones(planted):
     published = {
         "alpha_turn": (0.961, 0.001),
         "alpha_post": (0.94, 0.002),
@@ -187,11 +186,11 @@ def test_tuned_values_are_near_the_published_ones():
         "kappa_linear_Affective": (0.703, 0.004),
         "kappa_linear_Relational": (0.541, 0.004),
     }
-    values = implied_values(Parameters())
+    values = {key: entry["value"] for key, entry in planted.items()}
     for key, (value, allowed) in published.items():
-        assert values[key][0] == pytest.approx(value, abs=allowed), key
+        assert values[key] == pytest.approx(value, abs=allowed), key
     for family, best in (("applicability_", min), ("kappa_linear_", min), ("very_poor_of_rated_", max)):
-        assert best(DIMENSION_NAMES, key=lambda name, of=family: values[of + name][0]) == "Relational"
+        assert best(DIMENSION_NAMES, key=lambda name, of=family: values[of + name]) == "Relational"
 
 
 def test_a_failure_of_continuity_drops_and_lingers(large):
@@ -361,158 +360,93 @@ def test_comments_follow_ratings(default):
     assert 0.04 < given.mean() < 0.2
 
 
-DATA = Path(sense7.__file__).parents[2] / "data"
-
-
-@pytest.fixture(scope="module")
-def written(default, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("simulated")
-    default.write(folder / "a.xlsx", folder / "a.json")
-    return folder
-
-
-def test_same_seed_same_content_other_seed_other_content(default, cheap):
-    again, other = cheap(DEFAULT_SEED), cheap(DEFAULT_SEED + 1)
-    assert again.sheets == default.sheets
-    assert truth_text(again.truth) == truth_text(default.truth)
-    assert other.sheets["Messages"].rows != default.sheets["Messages"].rows
-    assert other.truth["planted"] == default.truth["planted"]
-    assert other.truth["units"] != default.truth["units"]
+def test_same_seed_same_content_other_seed_other_content(small):
+    again, other = simulate(SMALL, 3), simulate(SMALL, 4)
+    assert again.sheets == small.sheets
+    assert truth_text(again.truth) == truth_text(small.truth)
+    assert other.sheets["Messages"].rows != small.sheets["Messages"].rows
+    assert other.truth["planted"] == small.truth["planted"]
+    assert other.truth["units"] != small.truth["units"]
     for name in ("score", "kind", "judgment"):
-        np.testing.assert_array_equal(getattr(again.judged, name), getattr(default.judged, name))
-    assert (other.judged.score != default.judged.score).any()
+        np.testing.assert_array_equal(getattr(again.judged, name), getattr(small.judged, name))
+    assert (other.judged.score != small.judged.score).any()
 
 
-def test_file_is_what_the_sheets_say_and_small(default, written):
-    assert read_sheets(written / "a.xlsx") == default.sheets
-    assert (written / "a.xlsx").stat().st_size < 3e6
-    assert (written / "a.json").stat().st_size < 1.5e6
-    assert json.loads((written / "a.json").read_text(encoding="utf-8")) == default.truth
-    assert not list(written.glob(".*"))
+def test_files_are_what_the_sheets_and_the_truth_say(small, tmp_path):
+    small.write(tmp_path / "a.xlsx", tmp_path / "a.json")
+    assert read_sheets(tmp_path / "a.xlsx") == small.sheets
+    assert json.loads((tmp_path / "a.json").read_text("utf-8")) == small.truth
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.xlsx"]
+    with pytest.raises(UserError, match="can't be written"):
+        small.write(tmp_path / "b.xlsx", tmp_path / "a.json" / "b.json")
 
 
-def test_embedded_files_are_regenerated(default):
+def test_embedded_files_are_regenerated_and_small(default, truth):
     """data/ holds what the defaults give today."""
-    workbook, truth = DATA / "synthetic.xlsx", DATA / "synthetic_truth.json"
-    if not workbook.exists() or not truth.exists():
-        pytest.skip("data/ holds no synthetic workbook")
+    workbook, truths = data_file("synthetic.xlsx"), data_file("synthetic_truth.json")
     assert read_sheets(workbook) == default.sheets
-    assert truth.read_text(encoding="utf-8") == truth_text(default.truth)
+    assert workbook.stat().st_size < 3e6
+    assert truths.stat().st_size < 1.5e6
+    assert Parameters.from_mapping(truth["parameters"]) == Parameters()
+    few = implied_values(Parameters(), batches=2)
+    for entry in truth["planted"]:
+        if entry["key"] in few and entry["monte_carlo_error"]:
+            error = entry["monte_carlo_error"] * np.sqrt(BATCHES / 2)
+            assert few[entry["key"]][0] == pytest.approx(entry["value"], abs=8 * error), entry["key"]
 
 
-def test_tasks(default):
-    sheet = default.sheets["Tasks"]
-    assert sheet.header == [column.official for column in TASK_COLUMNS]
-    assert len(sheet.rows) == 672
-    assert len(set(sheet.column(2))) == 672
-    people = set(default.sheets["Participants"].column(0))
-    assert set(sheet.column(0)) == people
-    assert len(people) == 109
-    assert len(set(sheet.column(1))) == 4
-    assert len(set(sheet.column(3))) == 8
-    for place, column in enumerate(TASK_COLUMNS):
-        if column.scale:
-            assert set(sheet.column(place)) == set(map(float, range(1, column.scale.size + 1))), column.official
+@pytest.mark.long
+def test_the_embedded_truth_is_regenerated(default):
+    assert data_file("synthetic_truth.json").read_text("utf-8") == truth_text(default.truth)
 
 
-def test_messages(default):
-    sheet = default.sheets["Messages"]
-    assert sheet.header == [column.official for column in MESSAGE_COLUMNS]
-    order, rows = [], {}
-    for row in sheet.rows:
-        if row[0] not in rows:
-            order.append(row[0])
-        rows.setdefault(row[0], []).append(row)
-    assert order == default.sheets["Tasks"].column(2)
-    known = set(LEVELS) | TURN_RATING.not_rated
-    for messages in rows.values():
-        assert [row[1] for row in messages] == [float(k + 1) for k in range(len(messages))]
-        seconds = [row[2] for row in messages]
-        assert seconds[0] >= 0
-        assert all(b > a for a, b in itertools.pairwise(seconds))
-        assert messages[0][3] == "user"
-        assert messages[-1][3] == "assistant"
-        for row in messages:
-            cells = row[6:14]
-            assert all(cell is None or cell.casefold() in known for cell in cells)
-            if row[3] != "assistant":
-                assert cells == [None] * 8
-                assert row[14] is None
-                assert row[5] is None
-            assert all(cells) or not any(cells)
-    roles = Counter(sheet.column(3))
-    assert set(roles) == {"user", "assistant", "error"}
-    assert roles["user"] == roles["assistant"]
-    assert 40 < roles["error"] < 200
-    assert 5 < sum(text is None for text in sheet.column(4)) < 100
-    assert sum(cell is not None for cell in sheet.column(5)) > 100
-    assert sum(cell is not None for cell in sheet.column(14)) > 200
-    spellings = {cell for row in sheet.rows for cell in row[6:14] if cell}
+def test_the_strict_reader_finds_the_ratings_and_what_real_data_have(default):
+    """Sheets, ids, order, roles, times and scales are the reader's to check."""
+    study, numbers = parse_sheets(default.sheets), default.study
+    assert study.diagnostics == []
+    assert [sheet.header for sheet in map(default.sheets.get, ("Tasks", "Messages"))] == [
+        [column.official for column in columns] for columns in (TASK_COLUMNS, MESSAGE_COLUMNS)
+    ]
+    levels = study.turns[["overall", *DIMENSION_NAMES]].fillna(0).to_numpy()
+    np.testing.assert_array_equal(levels, np.clip(numbers.ratings[:, [7, *range(7)]], 0, None))
+    counts = [study.conversations[name].nunique() for name in ("conversation", "participant", "condition", "topic")]
+    assert counts == [672, 109, 4, 8]
+    assert set(study.participants["participant"]) == set(study.conversations["participant"])
+    assert list(study.participants)[1:5] == ["Age", "Gender", "Role", "AIExperience"]
+    assert study.participants.notna().all(axis=None)
+    rated = study.turns_put_to_rating["conversation"].unique()
+    assert len(set(study.conversations["conversation"]) - set(rated)) == 2
+    messages, rows = study.messages, default.sheets["Messages"].rows
+    assert (messages.groupby("conversation")["seconds"].diff().dropna() > 0).all()
+    assert 40 < (messages["role"] == "error").sum() < 200
+    assert 5 < messages["content"].isna().sum() < 100
+    assert sum(row[5] is not None for row in rows) > 100
+    assert messages["comment"].notna().sum() > 200
+    spellings = {cell for row in rows for cell in row[6:14] if cell}
     assert {"Very good", "very good", "Very Good", "Unknown", "unknown"} <= spellings
 
 
-def test_cells_are_the_ratings(default):
-    sheet, study = default.sheets["Messages"], default.study
-    states = {None: NOT_PUT, "unknown": UNKNOWN} | {word: level for level, word in enumerate(LEVELS, 1)}
-    cells = [row[6:14] for row in sheet.rows if row[3] == "assistant"]
-    found = np.array([[states[cell and cell.casefold()] for cell in row] for row in cells])
-    assert (found[:, 1:] == study.ratings[:, :7]).all()
-    assert (found[:, 0] == study.ratings[:, 7]).all()
-
-
-def test_some_conversations_have_no_rated_turn(default):
-    rated = {row[0] for row in default.sheets["Messages"].rows if any(row[6:14])}
-    assert len(set(default.sheets["Tasks"].column(2)) - rated) == 2
-
-
-def test_participants(default):
-    sheet = default.sheets["Participants"]
-    assert sheet.header[:5] == ["PID", "Age", "Gender", "Role", "AIExperience"]
-    assert sheet.header[-1] == "MostImportantDimension"
-    assert len(sheet.header) == 14
-    assert all(None not in row for row in sheet.rows)
-    assert all(1 <= score <= 5 for row in sheet.rows for score in row[5:-1])
-
-
-def test_truth_is_complete(default):
-    truth = default.truth
+def test_truth_is_complete(truth, planted):
     assert truth["format"] == 2
-    assert Parameters.from_mapping(truth["parameters"]) == Parameters()
-    planted = {entry["key"]: entry for entry in truth["planted"]}
+    assert truth["judge"] == {"name": "simulated-judge", "parameters": JudgeParameters().as_dict()}
     assert len(planted) == len(truth["planted"])
-    dimensions = [column.name for column in MESSAGE_COLUMNS[7:14]]
-    wanted = [
-        *("participants", "conversations_released", "llm_conditions", "tasks", "dimensions", "levels"),
-        *("alpha_turn", "alpha_turn_listwise", "alpha_turn_without_relational", "alpha_post"),
-        *("relational_applicability", "relational_very_poor", "kappa_affective", "kappa_relational"),
-        *("poor_turn_d", "icc_participant", "continuity_drop", "expectation_drop", "best_condition"),
-        *("importance_cognitive", "importance_affective", "importance_response"),
-        "condition_model_difference_model-a-empathy-prompt_model-b",
-    ]
-    families = ("applicability", "very_poor_of_rated", "mean", "kappa_linear", "kappa_quadratic")
-    for family in families:
-        wanted += [f"{family}_{name}" for name in dimensions]
-    assert set(wanted) <= planted.keys()
     for entry in planted.values():
         assert entry["kind"] in {"parameter", "implied", "count"}
-        assert entry["meaning"]
-        assert entry["unit"]
-        assert entry["how"]
+        assert all(entry[part] for part in ("meaning", "unit", "how"))
         assert entry["value"] is not None
         assert entry["tuned"] <= (entry["near"] is not None)
-        if entry["monte_carlo_error"] is not None:
-            assert entry["kind"] == "implied"
+        assert entry["monte_carlo_error"] is None or entry["kind"] == "implied"
     assert {entry["near"] for entry in planted.values() if entry["tuned"]} == {
-        *(["participants", "conversations_released", "llm_conditions", "tasks", "alpha_turn", "alpha_post"]),
-        *(["relational_applicability", "relational_very_poor", "poor_turn_d", "kappa_affective"]),
-        *(["kappa_relational", "importance_cognitive", "importance_affective", "importance_response"]),
-        *(["dimensions", "levels", "best_condition", "judge_spearman", "judge_accuracy"]),
+        *("participants", "conversations_released", "llm_conditions", "tasks", "alpha_turn", "alpha_post"),
+        *("relational_applicability", "relational_very_poor", "poor_turn_d", "kappa_affective"),
+        *("kappa_relational", "importance_cognitive", "importance_affective", "importance_response"),
+        *("dimensions", "levels", "best_condition", "judge_spearman", "judge_accuracy"),
     }
     assert planted["best_condition"]["value"] == "model-a-empathy-prompt"
 
 
-def test_units_point_into_the_workbook(default):
-    units = default.truth["units"]
+def test_units_point_into_the_workbook(default, truth):
+    units = truth["units"]
     roles = {(row[0], row[1]): row[3] for row in default.sheets["Messages"].rows}
     assert len(units["participants"]["rows"]) == 109
     assert len(units["participant_conditions"]["rows"]) == 109 * 4
@@ -545,12 +479,6 @@ def test_a_value_stays_tuned_until_it_is_moved_away_from_the_published_one():
 def test_seed_is_checked(seed):
     with pytest.raises(UserError, match="whole number of at least 0"):
         simulate(Parameters(participants=2, conversations=4), seed)
-
-
-def test_unwritable_place_is_said(default, tmp_path):
-    (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(UserError, match="can't be written"):
-        default.write(tmp_path / "a.xlsx", tmp_path / "file" / "a.json")
 
 
 def test_a_study_without_texts_has_the_same_ratings():
