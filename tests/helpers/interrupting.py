@@ -179,20 +179,7 @@ class Command:
             for name, value in self.environment.items()
         }
         given = [str(argument).replace(here, there) for argument in arguments]
-        command = [
-            *UNSHARED,
-            "sh",
-            "-c",
-            ON_A_SMALL_DISK,
-            "sh",
-            there,
-            here,
-            str(room),
-            sys.executable,
-            "-c",
-            MAIN,
-            *given,
-        ]
+        shell = [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", there, here, str(room)]
         options = {"cwd": self.folder.parent, "env": environment, "capture_output": True, "text": True, "timeout": 300}
         done = subprocess.run([*shell, sys.executable, "-c", MAIN, *given], check=False, **options)
         return Ended(done.returncode, done.stdout, done.stderr, 0, 0.0)
