@@ -159,12 +159,6 @@ def copies_of():
     return one_draw
 
 
-@pytest.fixture(scope="session")
-def resampled():
-    """Gives of a table the values in that one draw: the other limit is that of the sample itself."""
-    return lambda table: (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
-
-
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
 

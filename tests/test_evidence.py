@@ -1,7 +1,6 @@
 """What is measured of the project: stored results are whole, the code still gives them, and claims can fail."""
 
 import json
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -27,25 +26,19 @@ MUTANTS, IMPLIED, POWER, COVERAGE = (
 )
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    known = subprocess.run(["git", "cat-file", "-e", bench.BEFORE], cwd=ROOT, check=False).returncode == 0  # noqa: S607
-    return known, bench.Bench(tmp_path_factory.mktemp("bench"), tiny=True)
+def test_a_measure_runs_both_sides_in_turn_and_counts_what_follows_the_first():
+    ran = []
 
+    def run(bench, ours):
+        ran.append(ours)
+        return answer
 
-QUICK = {"alpha"}
-EVERY = [pytest.param(name, marks=[pytest.mark.long][name in QUICK :]) for name in bench.MEASURES]
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_every_measure_works(name, tiny):
-    known, where = tiny
-    if not known and name in ("clean", "cold"):
-        pytest.skip(f"needs commit {bench.BEFORE}, which a shallow clone lacks")
-    measure = bench.MEASURES[name]
-    row = bench.measured(measure, where)
-    assert len(row["ours"]) == 1
-    assert bool(row["theirs"]) == bool(measure.peer) == bool(row["ratio"])
+    answer = [1.0, "same"]
+    row = bench.measured(bench.Measure("work", "peer", run, pairs=2), None)
+    assert ran == [True, False, False, True, True, False]
+    assert (len(row["ours"]), len(row["theirs"]), row["ratio"] > 0) == (2, 2, True)
+    alone = bench.measured(bench.Measure("work", "", lambda *_: bench.Took(3.0), pairs=1), None)
+    assert alone == {"ours": [3.0], "theirs": [], "ratio": None, "steps": {}}
 
 
 def test_different_answers_are_refused():
