@@ -39,8 +39,7 @@ main()
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["check", "synthetic"], "672"),
-        (["check", "synthetic", "--json"], '"conversations"'),
+        (["check", "synthetic", "--json"], "672"),
         (["run", "03", "-p", "draws=100"], "03-reliability.executed.ipynb"),
         (["judge", "evaluate", str(ROOT / "data" / "synthetic_judge")], "672"),
     ],

@@ -55,27 +55,8 @@ _PICTURE = re.compile(r"^```\{(?:picture\} +(\S+)|specifications\}) +(\S+)", re.
 """Where prose shows a figure of another page, and of which; see :mod:`sense7.book.extensions.links`."""
 
 _LINK = re.compile(r'<a download="([^"]*)\.csv" href="data:text/csv;base64,([A-Za-z0-9+/=]*)">')
-_TEXT, _NAMED = {"type": "string"}, {"type": "object"}
-_FACTS = {
-    "required": ["file", "sha256", "kind", "made"],
-    "properties": {
-        "file": _TEXT | {"pattern": r"^(?!\.{0,2}$)[^/\\\0]+$"},
-        "sha256": _TEXT,
-        "kind": _TEXT,
-        "made": {
-            "required": ["parameters", "beside", "versions", "library"],
-            "properties": {
-                "parameters": {
-                    "type": "object",
-                    "properties": dict.fromkeys(["data", "predictions", "results"], False),
-                },
-                "beside": {"type": "object"},
-                "versions": {"type": "object"},
-                "library": _TEXT,
-            },
-        },
-    },
-}
+_FACTS = {"file": str, "sha256": str, "kind": str, "made": dict}
+_MADE = {"parameters": dict, "beside": dict, "versions": dict, "library": str}
 """What is needed of ``edition.json``, which may be anybody's."""
 
 _AGAIN = "Copy or build the edition again."
@@ -103,15 +84,17 @@ class Comparison(NamedTuple):
 
 def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
     """Recompute an edition and compare."""
-    import jsonschema
-
     folder, root = find_edition(project.place, edition), project.sources
     facts = _read(folder / "edition.json", dict)
-    if error := next(jsonschema.Draft202012Validator(_FACTS).iter_errors(facts), None):
-        where = ": ".join(map(str, error.absolute_path)) or "this"
-        raise UserError(f"{folder / 'edition.json'}: {where} can't be what it says. {_AGAIN}")
-    made = facts["made"]
-    workbook = _workbook(folder, facts)
+    wrong = [name for name, kind in _FACTS.items() if not isinstance(facts.get(name), kind)]
+    wrong = wrong or [f"made: {name}" for name, kind in _MADE.items() if not isinstance(facts["made"].get(name), kind)]
+    if not wrong and not re.fullmatch(r"(?!\.{0,2}$)[^/\\\0]+", facts["file"]):  # it lies in the edition's folder
+        wrong = ["file"]
+    if not wrong and {"data", "predictions", "results"} & facts["made"]["parameters"].keys():
+        wrong = ["made: parameters"]
+    if wrong:
+        raise UserError(f"{folder / 'edition.json'}: {wrong[0]} can't be what it says. {_AGAIN}")
+    made, workbook = facts["made"], _workbook(folder, facts)
     path, origin = sources.resolve(workbook)
     judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
     parameters = parameters_of(made["parameters"], facts["file"], bool(judged))
