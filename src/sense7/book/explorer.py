@@ -23,8 +23,6 @@ from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name
 
-__all__ = ["AT_ONCE", "TEXTS_A_FILE", "explorer_files", "script_json"]
-
 TEXTS_A_FILE = 500
 """Conversations whose texts share a file."""
 

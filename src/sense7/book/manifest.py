@@ -18,17 +18,6 @@ from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.record import MANIFEST
 
-__all__ = [
-    "damage",
-    "digest_files",
-    "environment_of",
-    "installed_otherwise",
-    "key_of",
-    "require_whole",
-    "shown",
-    "write_manifest",
-]
-
 _SHOWN = 3
 """Files of a damaged edition that a message names."""
 

@@ -31,26 +31,6 @@ from sense7.sources import Provenance
 from sense7.sources.released import RELEASED, verified_digest
 from sense7.workbook.options import ReadingOptions
 
-__all__ = [
-    "FIXED",
-    "ONE_THREAD",
-    "SHOWN_VERSIONS",
-    "BuildError",
-    "Inputs",
-    "Job",
-    "configuration",
-    "file_of",
-    "how_made",
-    "in_order",
-    "library_digest",
-    "module_of",
-    "modules_of",
-    "parameters_of",
-    "plan",
-    "resolve_inputs",
-    "versions",
-]
-
 RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
 

@@ -40,8 +40,6 @@ from sense7.loading import load
 from sense7.record import format_value
 from sense7.workbook import ReadingOptions
 
-__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "find_edition", "verify_edition"]
-
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
 

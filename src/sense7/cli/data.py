@@ -24,8 +24,6 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.terminal import count_of
 
-__all__ = ["check", "fetch", "partition", "simulate", "statistics", "template"]
-
 _RELEASED = "real"
 """What ``check`` calls the released ratings of other studies, after their folder in data/."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sense7.judge.answers import Written
     from sense7.judge.session import Tally
 
-__all__ = ["judge"]
-
 SECONDS_BETWEEN_LINES = 5.0
 
 judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 
 import sense7
 
-__all__ = ["expand", "modules_of", "setup"]
-
 _FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
 _ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
 

@@ -39,8 +39,7 @@ from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw, read_paths
 from sense7.book.notebooks import NOT_RUN
 
-__all__ = ["MORE", "describe_page", "setup"]
-
+__all__ = ["setup"]
 
 # --- where to read on ------------------------------------------------------------------
 

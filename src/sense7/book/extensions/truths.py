@@ -33,7 +33,7 @@ from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
 from sense7.terminal import count_of
 
-__all__ = ["beyond_in_words", "compared", "planted_in_words", "power_of_ten", "setup", "values_table"]
+__all__ = ["setup"]
 
 NOT_SIMULATED = "These data are not simulated: no truth is known."
 NO_POWER = "How often simulated studies pass the rules of claims is not part of this checkout."

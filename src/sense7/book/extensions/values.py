@@ -40,26 +40,7 @@ from sense7.record import format_value, read_values
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS, levels_in_words
 from sense7.terminal import in_words
 
-__all__ = [
-    "NOT_AVAILABLE",
-    "OUTCOME",
-    "SETTINGS",
-    "Edition",
-    "check_badge",
-    "edition_of",
-    "fold",
-    "looked_up",
-    "marks",
-    "page_table",
-    "paragraph",
-    "raw",
-    "read_paths",
-    "rule_badge",
-    "rule_in_words",
-    "setting",
-    "setup",
-    "tuned_mark",
-]
+__all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
