@@ -26,8 +26,8 @@ EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge", "pee
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 """Each holds all that the one before it does."""
 
-IN_NO_LOCK = {"parquet", "cluster"}
-"""Extras whose packages would change results, or are chosen with a cluster: see pyproject.toml."""
+IN_NO_LOCK = {"cluster"}
+"""Extras whose packages are chosen with a cluster: see pyproject.toml."""
 
 every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

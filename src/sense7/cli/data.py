@@ -146,15 +146,12 @@ def partition(
     data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
     parts: Annotated[int, option("Number of parts.", min=1)] = 8,
-    form: Annotated[str, option("parquet, or csv.", "--format")] = "parquet",
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
     from sense7.loading import load
-    from sense7.workbook.writing import FORMATS, write_partitions
+    from sense7.workbook.writing import write_partitions
 
-    if form not in FORMATS:
-        raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")
-    print(f"{count_of(len(write_partitions(load(data), out, parts, form=form)), 'part')}\n{out}")
+    print(f"{count_of(len(write_partitions(load(data), out, parts)), 'part')}\n{out}")
 
 
 def statistics(

@@ -263,8 +263,6 @@ def calibrate(
     from sense7.judge.report import calibrate as calibrate_files
 
     done = calibrate_files(paths, out, mapping=mapping, **vars(intervals))
-    for note in done.notes:
-        print(plain_lines(f"note: {note}"), file=sys.stderr)
     print(plain_lines(done.text()))
 
 

@@ -20,7 +20,7 @@ def import_chats(
     participant: Annotated[str | None, option("The person in all of these conversations.")] = None,
     condition: Annotated[str | None, option("The assistant in all of these conversations.")] = None,
     topic: Annotated[str | None, option("The topic of all of these conversations.")] = None,
-    ratings: Annotated[Path | None, option("Ratings, a row per turn: .csv, .xlsx or .parquet.", metavar="FILE")] = None,
+    ratings: Annotated[Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")] = None,
     columns: Annotated[Path | None, option("Their columns, in lines NAME: COLUMN.", metavar="MAP.yml")] = None,
     column: Annotated[Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)] = None,
     reading: Reading,

@@ -53,7 +53,7 @@ from sense7.terminal import count_of
 __all__ = ["setup"]
 
 SHOWN_AT_ONCE = 2
-"""Claims of a box that are not folded, those that are decided first: the figure below is to be seen at once."""
+"""Claims of a box that are not folded, if these data decide them: the figure below is to be seen at once."""
 
 
 class FindingDirective(SphinxDirective):
@@ -80,9 +80,10 @@ class FindingDirective(SphinxDirective):
         if "claim" in self.options:
             box += _part("Question", self._words(self.options["claim"]))
         judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
-        rows = [_claim(row) for row in judged]
-        box += rows[:SHOWN_AT_ONCE]
-        if folded := rows[SHOWN_AT_ONCE:]:
+        decided = sum(row["rule"]["passed"] is not None for row in judged)
+        shown, rows = min(max(decided, 1), SHOWN_AT_ONCE), [_claim(row) for row in judged]
+        box += rows[:shown]
+        if folded := rows[shown:]:
             box += fold(count_of(len(folded), "further claim"), *folded)
         if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
             box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
