@@ -132,8 +132,14 @@ def write_crate(
         "object": [{"@id": "#workbook"}, *_ids(parameters)],
         "result": [one for one in _ids(files) if one["@id"].startswith(("results/", "ledger"))],
     }
-    of_all = dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT"))
-    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *map(_license, of_all)]
+    licenses = []
+    for address in dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT")):
+        name, said, where = address.removeprefix(_SPDX), f"License: {address.removeprefix(_SPDX)}.", address
+        if address == _NO_LICENSE:
+            name, where = "No license given", ""
+            said = "It is not said under which terms this may be used. Ask the person who shared it."
+        licenses.append(_entity(address, "CreativeWork", name=name, description=said, url=where))
+    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *licenses]
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
@@ -165,14 +171,6 @@ def _license_address(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", text):
         raise UserError(f"--license {text!r:.60}: expected an SPDX identifier, such as CC-BY-4.0, or an address.")
     return f"{_SPDX}{text}"
-
-
-def _license(address: str) -> dict:
-    if address == _NO_LICENSE:
-        said = "It is not said under which terms this may be used. Ask the person who shared it."
-        return _entity(address, "CreativeWork", name="No license given", description=said)
-    name = address.removeprefix(_SPDX)
-    return _entity(address, "CreativeWork", name=name, description=f"License: {name}.", url=address)
 
 
 def _file(path: str, content: bytes) -> dict:

@@ -220,16 +220,6 @@ class DistancesDirective(SphinxDirective):
         fixed = sum(truth.is_fixed for key, truth in edition.implied.items() if key in edition.values)
         if fixed:
             said += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
-        shown = raw(self._figure(edition, known).html())
-        made = [paragraph(said), nodes.container("", shown, classes=["sense7-picture"])]
-        if not beyond:
-            return made
-        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
-        table = values_table(edition, beyond, title)
-        return [*made, *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
-
-    @staticmethod
-    def _figure(edition: Edition, known: Mapping[str, float]):
         from sense7.figures.distributions import caterpillar  # takes a second to import, and only this page draws
 
         rows = [
@@ -249,7 +239,13 @@ class DistancesDirective(SphinxDirective):
         )
         if any(edition.implied[key].sd is None for key in known):
             caption += " Where no spread over simulated studies is known, half the interval over 1.96 stands for it."
-        return caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
+        drawn = caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
+        made = [paragraph(said), nodes.container("", raw(drawn.html()), classes=["sense7-picture"])]
+        if not beyond:
+            return made
+        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
+        table = values_table(edition, beyond, title)
+        return [*made, *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
 
 
 def beyond_in_words(values: int, beyond: int, shares: Sequence[float]) -> str:
