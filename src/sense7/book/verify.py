@@ -129,7 +129,16 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
             counts, differences = _compare_editions(folder, again)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
-    return Comparison(folder, provenance.label, counts, differences, _notes(made, now))
+    # In what code and machine differ, from which differences may come.
+    notes = []
+    if made["library"] != now["library"]:
+        commits = [str(one.get("commit") or "not known")[:12] for one in (made, now)]
+        what = "the library is not the one that made the edition (commit then {}, here {})"
+        notes.append(what.format(*commits))
+    for name, version in now["versions"].items():
+        if made["versions"].get(name) != version:
+            notes.append(f"{name}: {made['versions'].get(name, 'not known')} then, {version} here")
+    return Comparison(folder, provenance.label, counts, differences, notes)
 
 
 # --- the edition -----------------------------------------------------------------------
@@ -204,19 +213,6 @@ def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
         else:
             what = f"{name}: what is fetched here is not what the edition shows. Run: sense7 fetch {name} --again"
         raise UserError(what)
-
-
-def _notes(then: Mapping, now: Mapping) -> list[str]:
-    """In what code and machine differ, from which differences may come."""
-    notes = []
-    if then["library"] != now["library"]:
-        commits = [str(made.get("commit") or "not known")[:12] for made in (then, now)]
-        what = "the library is not the one that made the edition (commit then {}, here {})"
-        notes.append(what.format(*commits))
-    for name, version in now["versions"].items():
-        if then["versions"].get(name) != version:
-            notes.append(f"{name}: {then['versions'].get(name, 'not known')} then, {version} here")
-    return notes
 
 
 # --- comparison ------------------------------------------------------------------------
