@@ -273,7 +273,3 @@ def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
     done = call("fetch", "official", "--mirror", source, SENSE7_CACHE=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "UNVERIFIED" in done.stdout
-
-
-def test_ledger_of_an_edition_that_is_not_there_names_those_that_are(call):
-    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "sense7 build nowhere")

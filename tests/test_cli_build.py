@@ -140,14 +140,6 @@ def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call):
     assert "not a checkout" in done.stderr
 
 
-def test_every_unfit_parameter_is_refused_at_once(call):
-    done = call("build", "synthetic", "-p", "draws=5", "-p", "seed=yes", "-p", "color=1", "-p", "confidence=.nan")
-    assert done.returncode == 2
-    for part in ("draws = 5", "seed = True", "unknown: color", "confidence = nan"):
-        assert part in done.stderr
-    assert done.stderr.count("draws = 5") == 1
-
-
 def test_derived_notebooks_can_be_checked_and_written(checkout, call):
     shutil.copyfile(ROOT / "notebooks" / "01-dataset.md", checkout / "notebooks" / "01-dataset.md")
     stale = call("notebooks", "--check", root=checkout)
