@@ -246,9 +246,19 @@ def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, text
 )
 def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, moment):
     line = f"{moment} Guest: Hi"
-    with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
-        bring("a.txt", f"{line}\n{line}\n", "--speaker", "Guest=user")
-    assert "JSON" not in str(caught.value)
+    for name in ("a.txt", "a.json"):
+        with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
+            bring(name, f"{line}\n{line}\n", "--speaker", "Guest=user")
+        assert "JSON" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["children", "replies"])
+def test_messages_that_hold_their_answers_are_a_tree(bring, key):
+    answers = [{"role": "assistant", "content": text, key: []} for text in ("first", "second")]
+    answers[1][key] = [{"role": "user", "content": "thanks"}]
+    _, texts, said, _ = bring("a.json", [{"messages": [{"role": "user", "content": "q", key: answers}]}])
+    assert texts == [["q", "second", "thanks"]]
+    assert "left out: 1 message of another branch\n" in said
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])

@@ -102,6 +102,8 @@ MISSING = [
     "?",
     "#NV",
     "1.#QNAN",
+    "#N/D",
+    "<missing>",
 ]
 
 
@@ -477,6 +479,15 @@ def test_a_first_line_may_name_the_separator(line, delimiter, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", sheets, before=line.format(delimiter), delimiter=delimiter))
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert study.conversations["row"].tolist() == list(range(2, 26))
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_a_space_behind_the_separator_is_no_part_of_a_cell(delimiter, tmp_path):
+    folder = write_csv(tmp_path / "mine", rows_of_a_study(), delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    for path in folder.iterdir():
+        path.write_text(path.read_text("utf-8").replace(f'"{delimiter}"', f'"{delimiter} "'), "utf-8")
+    study = s7.load(folder, strict=True)
+    assert (len(study.turns), len(affective(study))) == (48, 48)
 
 
 @pytest.mark.parametrize("code", [-99, 9])

@@ -44,6 +44,24 @@ def _adopt(parents: dict[str, str | None], children: Mapping[str, object]) -> No
                 parents[child] = name
 
 
+def unfolded(messages: list) -> list:
+    """The messages of a list, each followed by those that it holds as its children, which then name it as parent."""
+    waiting, found = messages[::-1], []
+    while waiting:
+        message = waiting.pop()
+        of = message if isinstance(message, dict) else {}
+        key = next((key for key in content.KEYS["children"] if isinstance(of.get(key), list)), "")
+        inside = [child for child in of.get(key, ()) if isinstance(child, dict)]
+        if inside:
+            own = next(
+                (message[one] for one in content.KEYS["own"] if message.get(one) is not None), f"(message {len(found)})"
+            )
+            message = {"id": own, **message, key: None}
+            waiting += [{"parent": own, **child} for child in reversed(inside)]
+        found.append(message)
+    return found
+
+
 def branch_of_list(about: Mapping, messages: list, where: str) -> list[int]:
     """Positions of the messages of a conversation; all of them, unless they name their parents or children.
 
