@@ -20,7 +20,7 @@ import xlsxwriter
 from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
 from sense7.errors import UserError
-from sense7.judge.batch import custom_id, import_replies
+from sense7.judge.batch import import_replies, request_name
 from sense7.judge.files import Predictions, read_predictions
 from sense7.judge.journal import Journal
 from sense7.judge.reply import STATUSES, read_reply
@@ -189,11 +189,11 @@ def questions() -> Questions:
 def batch(content: bytes) -> None:
     """Replies of a batch. An id of ``{1}`` stands for that of the first conversation: its hash can't be guessed."""
     asked = questions()
-    for number, name in enumerate(asked.conversations, 1):
-        content = content.replace(b"{%d}" % number, custom_id(name, 1, asked.request_sha256(name))[4:].encode())
+    for number, unit in enumerate(asked.units.values(), 1):
+        content = content.replace(b"{%d}" % number, f"-{request_name(unit)}".encode())
     with as_file(content, "replies.jsonl") as path, refusals():
         found = import_replies(asked, [path], path.parent / "out")
-        assert sum(found.statuses.values()) == len(found.paths) * len(asked.conversations)
+        assert sum(found.statuses.values()) == len(found.paths) * len(asked.units)
 
 
 @target

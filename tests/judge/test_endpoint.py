@@ -40,15 +40,14 @@ LARGEST = client.LARGEST_REPLY
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://user:secret@localhost/v1", "holds credentials"),
-        ("http://user@localhost/v1", "holds credentials"),
+        ("http://user:secret@localhost/v1", "may hold no credentials"),
+        ("http://user@localhost/v1", "may hold no credentials"),
         ("https://host.example/v1?key=secret", "no query but api-version"),
         ("https://host.example/v1#secret", "no query but api-version"),
-        ("localhost:11434/v1", "begin with http"),
-        ("http:///v1", "begin with http"),
-        ("http://local host/v1", "begin with http"),
-        ("http://localhost:port/v1", "is no address"),
-        ("http://localhost/v1/chat/completions", "without /chat/completions"),
+        ("localhost:11434/v1", "address with http"),
+        ("http:///v1", "address with http"),
+        ("http://local host/v1", "address with http"),
+        ("http://localhost:port/v1", "address with http"),
     ],
 )
 def test_unfit_addresses_are_refused_and_not_repeated(address, said):

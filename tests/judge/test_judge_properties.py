@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.judge.answers import Answer, read_completion
-from sense7.judge.batch import custom_id, import_replies
+from sense7.judge.batch import import_replies, request_name
 from sense7.judge.files import read_predictions
 from sense7.judge.reply import STATUSES, read_reply
 from sense7.judge.requests import Prompt, chat_json
@@ -181,13 +181,13 @@ outcomes = st.one_of(
 @settings(max_examples=25)
 @given(data=st.data())
 def test_every_reply_goes_to_its_request_and_nothing_is_guessed(questions, tmp_path_factory, data):
-    names, runs = questions.conversations, data.draw(st.integers(1, 2))
+    names, runs = list(questions.units), data.draw(st.integers(1, 2))
     asked = [(name, run) for name in names for run in range(1, runs + 1)]
     known = {request: data.draw(outcomes) for request in asked if data.draw(st.booleans())} or {
         asked[0]: ("api_error", {})
     }
     lines = [
-        {"custom_id": custom_id(name, run, questions.request_sha256(name))} | record
+        {"custom_id": f"run{run}-{request_name(questions.units[name])}"} | record
         for (name, run), (_, record) in known.items()
     ]
     lines += [

@@ -2,7 +2,6 @@
 
 import email.utils
 import errno
-import fcntl
 import importlib.util
 import json
 import re
@@ -23,7 +22,7 @@ from helpers.extras import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge import answers, session
+from sense7.judge import answers, journal, session
 from sense7.judge.answers import Answer
 from sense7.judge.cost import Price
 from sense7.judge.files import counted_scores, read_predictions
@@ -31,7 +30,7 @@ from sense7.judge.journal import JOURNAL, Journal
 from sense7.judge.logs import LOGS, bundle_logs
 from sense7.judge.metrics import run_metrics
 from sense7.judge.reply import NOT_ASKED
-from sense7.judge.report import evaluate
+from sense7.judge.report import evaluate, read_paths
 from sense7.judge.requests import REQUEST, Prompt, Shots, by_model, chats, parse_parameters, request_parameters
 from sense7.judge.session import carry_out
 
@@ -207,12 +206,12 @@ def test_under_the_authors_policy_a_failure_is_written_as_3_and_read_as_missing(
     assert counted_scores(frame, "authors").tolist() == [3, 3]
 
 
-def test_a_reply_is_parsed_when_it_comes_and_when_its_file_is_written(server, study_of, tmp_path, monkeypatch):
+def test_a_reply_is_parsed_once_unless_a_resume_needs_it(server, study_of, tmp_path, monkeypatch):
     texts, read = [], answers.read_reply
     monkeypatch.setattr(answers, "read_reply", lambda text, **known: texts.append(text) or read(text, **known))
-    ask(study_of(3), server, tmp_path, runs=2)
-    assert sorted(texts[:6]) == sorted(texts[6:])
-    assert len(set(texts)) == 6
+    for calls in (6, 12):
+        ask(study_of(3), server, tmp_path, runs=2)
+        assert (len(texts), len(set(texts))) == (calls, 6)
 
 
 # Resuming
@@ -279,17 +278,16 @@ def test_files_that_are_not_this_sessions_are_not_overwritten(server, study_of, 
 def test_an_answer_is_never_replaced_and_a_failure_is(server, study_of, tmp_path):
     plan = plan_for(study_of(1), server, tmp_path)
     assert list(tmp_path.iterdir()) == [], "a plan writes nothing"
-    name = plan.questions.conversations[0]
+    (name,) = plan.questions.units
     failed, answered = Answer(name, 1, error="HTTP 500"), Answer(name, 1, output="\u00fc\ud83d<S2>4</S2>")
-    with Journal.open(tmp_path) as journal:
-        journal.begin(plan.asked, plan.about, plan.questions, 1)
-        assert journal.pending(1) == [(name, 1)]
+    with Journal.open(tmp_path) as opened:
+        opened.begin(plan.asked, plan.about, plan.questions, 1)
+        assert opened.pending(1) == [(name, 1)]
         for answer in (failed, answered, failed, Answer(name, 1, output="<S2>1</S2>")):
-            journal.add(answer)
-            assert journal.lacks(answer)
-            journal.sync()
-            assert not journal.lacks(answer)
-        assert journal.pending(2) == [(name, 2)]
+            opened.add(answer)
+            opened.sync()
+            assert opened.waiting == []
+        assert opened.pending(2) == [(name, 2)]
     assert kept_in(tmp_path) == {(name, 1): answered}
 
 
@@ -332,7 +330,7 @@ def test_no_worker_asks_again_before_the_disk_has_its_answer(server, study_of, t
     at_once, on_disk, sync = 8, [0], Journal.sync
 
     def count(self):
-        taken = len(self._waiting)
+        taken = len(self.waiting)
         sync(self)
         on_disk.append(on_disk[-1] + taken)
 
@@ -346,10 +344,10 @@ def test_no_worker_asks_again_before_the_disk_has_its_answer(server, study_of, t
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO])
 def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(number, server, study_of, tmp_path, monkeypatch):
-    def no_lock(*_):
+    def no_lock(*_, **__):
         raise OSError(number, "no locks")
 
-    monkeypatch.setattr(fcntl, "flock", no_lock)
+    monkeypatch.setattr(journal, "lock_file", no_lock)
     lines = []
     assert ask(study_of(1), server, tmp_path, say=lines.append).statuses == Counter(ok=1)
     assert "the disk has no locks" in lines[0]
@@ -379,10 +377,11 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
     interrupted(plan_for(study, server, folder, **options), after=4)
     assert not list(folder.glob("*.xlsx"))
     found = evaluate(folder, draws=50)
-    assert list(found.files) == ["judge-brief-iter1"], "the second run has no answer yet"
-    frame = found.files["judge-brief-iter1"].frame
+    (read,), *_ = read_paths(folder)
+    assert read.name == "judge-brief-iter1", "the second run has no answer yet"
+    frame = read.frame
     assert frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", NOT_ASKED, NOT_ASKED]
-    assert found.coverage["judge-brief-iter1"].loc["not_asked", "estimate"] == 2
+    assert found.files[0]["coverage"].loc["not_asked", "estimate"] == 2
     np.testing.assert_array_equal(counted_scores(frame, "authors"), [4, 1, 4, 3, np.nan, np.nan])
     assert found.notes[0] == (
         "judge-brief-iter1: run 1 of 2 was interrupted: 4 of 6 answers so far, from journal.sqlite; "
@@ -392,7 +391,7 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
     assert len(server.asked) == 12, "evaluating a session changes nothing of it"
     assert (whole.statuses, whole.doubtful) == (Counter(ok=8, parse_failure=4), 4)
     finished = evaluate(folder, draws=50)
-    assert [one.path for one in finished.files.values()] == whole.paths
+    assert [one["path"] for one in finished.files] == whole.paths
     assert not any("interrupted" in note for note in finished.notes)
 
 

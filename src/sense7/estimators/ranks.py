@@ -1,10 +1,13 @@
-"""Spearman's rank correlation in every resample, exactly: ranks are those of the resampled values."""
+"""Spearman's rank correlation in every resample, exactly: ranks are those of the resampled values.
+
+SciPy loads ``scipy.sparse`` when it is first used, which asking a judge does not need before its last answer.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -73,16 +76,16 @@ def spearmans_in_draws(
     return correlations
 
 
-def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> sparse.csr_array:
+def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> "scipy.sparse.csr_array":
     """How many rows of each unit have each level: shape (levels, units)."""
-    return sparse.csr_array((np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units))
+    return scipy.sparse.csr_array((np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units))
 
 
 def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray):
     """Rows that no resample distinguishes: their level of the first, unit, and sums by level of the second."""
     key = (codes * (first.max() + 1) + first) * (second.max() + 1) + second
     _, row, counts = np.unique(key, return_index=True, return_counts=True)
-    return first[row], codes[row], sparse.csr_array((counts.astype(float), (second[row], np.arange(len(row)))))
+    return first[row], codes[row], scipy.sparse.csr_array((counts.astype(float), (second[row], np.arange(len(row)))))
 
 
 def _ranked(taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,14 +135,14 @@ def distinct_pairs(
     participants: pd.Series,
     bootstrap: ParticipantBootstrap,
     counts: np.ndarray | int = 1,
-) -> tuple[np.ndarray, sparse.csr_matrix]:
+) -> tuple[np.ndarray, "scipy.sparse.csr_matrix"]:
     """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs."""
     pairs, pair = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
     cells = pair, bootstrap.codes(participants)
-    table = sparse.csr_matrix((np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names)))
+    table = scipy.sparse.csr_matrix((np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names)))
     return pairs, table
 
 
-def spearman_draws(pairs: np.ndarray, table: sparse.csr_matrix, bootstrap: ParticipantBootstrap) -> np.ndarray:
+def spearman_draws(pairs: np.ndarray, table: "scipy.sparse.csr_matrix", bootstrap: ParticipantBootstrap) -> np.ndarray:
     """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
     return bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T))

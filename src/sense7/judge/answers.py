@@ -18,10 +18,7 @@ from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_re
 from sense7.judge.requests import Questions
 from sense7.terminal import count_of
 
-__all__ = ["Answer", "NoCompletion", "Written", "now", "read_completion", "words_of"]
-
-FILTERED = "content_filter"
-"""Reason for which a reply ended that a filter of the endpoint stopped."""
+__all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_of"]
 
 _COLUMNS = {
     **{"score": float, "authors_score": float, "doubtful": bool, "status": object, "reason": object},
@@ -31,7 +28,10 @@ _COLUMNS = {
 """What a frame of predictions has of an answer and its reply."""
 
 _FILTER_CODE = re.compile(r"content.?(?:filter|policy|management|moderation)|moderation|guardrail", re.IGNORECASE)
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_text")
+_THOUGHTS = (
+    *("reasoning_content", "reasoning", "reasoning_details", "reasoning_text"),
+    *("thinking", "thinking_blocks", "thought"),
+)
 _SAID_IN = (
     *("message", "detail", "msg", "error_description", "description"),
     *("error", "errors", "title", "reason", "text"),
@@ -75,15 +75,14 @@ class Answer:
         return reply if reply.status in USABLE else replace(reply, levels={})
 
 
-def not_asked(conversation: str, run: int, why: str) -> Answer:
-    """The answer to a request that was never sent."""
-    return Answer(conversation, run, attempts=0, error=why)
+def answers_to(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> list[Answer]:
+    """Answers to all conversations of a frame, in its order: what has none was never sent."""
+    return [answers.get(name) or Answer(name, run, attempts=0, error=lacking) for name in frame["conversation"]]
 
 
-def with_answers(frame: pd.DataFrame, run: int, answers: Mapping[str, Answer], lacking: str) -> pd.DataFrame:
-    """Frame with one row per conversation, and what was answered; who has no answer was not asked."""
-    found = [answers.get(name) or not_asked(name, run, lacking) for name in frame["conversation"]]
-    rows = [vars(answer.reply) | vars(answer) for answer in found]
+def with_answers(frame: pd.DataFrame, answers: list[Answer]) -> pd.DataFrame:
+    """Frame with one row per conversation, and what was answered."""
+    rows = [vars(answer.reply) | vars(answer) for answer in answers]
     known = pd.DataFrame(rows, columns=list(_COLUMNS), index=frame.index, dtype=object)
     return pd.concat([frame, known.where(known.notna(), None).astype(_COLUMNS)], axis=1)
 
@@ -98,68 +97,76 @@ class Written:
     doubtful: int = 0
     without_score: list[str] = field(default_factory=list)
 
-    def add(
-        self, questions: Questions, folder: Path, run: int, answers: Mapping[str, Answer], *, policy: str, lacking: str
-    ) -> pd.DataFrame:
+    def add(self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str) -> pd.DataFrame:
         """Write the file of a run, and give its frame."""
         units = questions.frame
-        frame = units[["conversation", "participant", "chat", "prompt", "ground_truth"]].reset_index(drop=True)
-        frame = with_answers(frame, run, answers, lacking)
+        frame = with_answers(units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers)
         frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
-        further = []
-        if questions.ratings:
-            levels = [answers[name].reply.levels if name in answers else {} for name in units["conversation"]]
-            further = [ratings_sheet(units, questions.ratings, levels)]
+        replies = [answer.reply for answer in answers]
+        further = [ratings_sheet(units, questions.ratings, [reply.levels for reply in replies])]
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
-        self.remarks += write_predictions(self.paths[-1], frame, policy=policy, further=further)
+        self.remarks += write_predictions(
+            self.paths[-1], frame, policy=policy, further=further[: len(questions.ratings)]
+        )
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
-        replies = [answer.reply for answer in answers.values()]
-        if replies and not any(reply.status in USABLE for reply in replies):
-            said = f"none of {count_of(len(replies), 'reply', 'replies')} could be used; the last: "
-            self.without_score.append(f"run {run:,}: {said}{describe_reply(replies[-1])}")
+        came = [reply for reply in replies if reply.status != NOT_ASKED]
+        if came and not any(reply.status in USABLE for reply in came):
+            said = f"none of {count_of(len(came), 'reply', 'replies')} could be used; the last: "
+            self.without_score.append(f"run {run:,}: {said}{describe_reply(came[-1])}")
         return frame
 
 
 class NoCompletion(ValueError):
-    """What was returned is no chat completion."""
+    """What was returned is no chat completion; what it says of itself, in words and by name."""
 
-    def __init__(self, completion):
-        error = completion.get("error") if isinstance(completion, dict) else None
-        code = error.get("code") if isinstance(error, dict) else None
-        self.code = int(code) if str(code).isdecimal() else None
-        self.words = words_of(completion) if isinstance(completion, dict) else ""
-        super().__init__("what was returned is no chat completion" + (f": {self.words}" if self.words else ""))
+    def __init__(self, reason: str, said):
+        self.words = words_of(said)
+        said = said[0] if isinstance(said, list) and len(said) == 1 else said
+        said = (said.get("error") or said) if isinstance(said, dict) else said
+        self.known = said if isinstance(said, dict) else {}
+        super().__init__(f"{reason}: {self.words or 'without a message'}")
+
+
+def read_response(status: int, said) -> dict:
+    """Take from a response what an :class:`Answer` keeps of it: of a completion, or of a filter's refusal."""
+    if 200 <= status < 300:
+        return read_completion(said)
+    problem = NoCompletion(f"HTTP {status}", said)
+    code, kind, metadata = map(problem.known.get, ("code", "type", "metadata"))
+    moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
+    if status in (400, 403) and (moderated or _FILTER_CODE.search(f"{code} {kind}")):
+        words = words_of(problem.known) or "refused by the endpoint's content filter"
+        return {"refusal": words, "finish_reason": "content_filter"}
+    raise problem
 
 
 def read_completion(completion) -> dict:
     """Take from a chat completion what an :class:`Answer` keeps of it."""
-    if not isinstance(completion, dict):
-        raise NoCompletion(completion)
-    choices = completion.get("choices")
+    known = completion if isinstance(completion, dict) else {}
+    choices, usage = known.get("choices"), known.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    usage = completion.get("usage") if isinstance(completion.get("usage"), dict) else {}
-    if not choice and (completion.get("error") or not (isinstance(choices, list) or usage)):
-        raise NoCompletion(completion)
+    if not choice and (known.get("error") or not (isinstance(choices, list) or usage)):
+        raise NoCompletion("what was returned is no chat completion", completion)
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {"content": choice.get("text")}
     finish = choice.get("finish_reason")
     finish = _text(finish.get("type") if isinstance(finish, dict) else finish)
-    content, note, texts, refusals = message.get("content"), None, [], []
+    content = message.get("content")
     parts = content if isinstance(content, list) else [] if content is None else [content]
-    for part in parts:  # some of them may be thinking
-        kind = part.get("type", "text") if isinstance(part, dict) else ""
-        if isinstance(part, str):
-            texts.append(part)
-        elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
+    texts, refusals, kinds = [], [_text(message.get("refusal"))], set()
+    for said in parts:  # some of them may be thinking
+        part = said if isinstance(said, dict) else {"text": said} if isinstance(said, str) else {"type": "unknown"}
+        kind = "thought" if part.get("thought") is True else part.get("type", "text")
+        kinds.add(str(kind))
+        if kind in ("text", "output_text") and isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif kind == "refusal":
             refusals.append(_text(part.get("refusal")) or "refused")
-    output = "".join(texts) if texts else None
-    refusal = _text(message.get("refusal")) or " ".join(refusals) or None
+    output, refusal, note = "".join(texts) if texts else None, " ".join(filter(None, refusals)) or None, None
     if not (output or "").strip():
-        kinds = {str(part["type"]) for part in parts if isinstance(part, dict) and part.get("type")}
-        thought_in = next((name for name in _THOUGHTS if _text(message.get(name))), "")
-        if kinds and isinstance(content, list):
+        thought_in = next((name for name in _THOUGHTS if message.get(name)), "")
+        if kinds - {"text", "unknown"}:
             note = f"it has parts of the type {', '.join(sorted(kinds))} alone"
         elif thought_in:
             note = f"its text stands in {thought_in}, which holds what the model thinks"
@@ -168,25 +175,26 @@ def read_completion(completion) -> dict:
     # Some endpoints count tokens that they took from a cache apart from those of the prompt.
     tokens = _count(usage.get("prompt_tokens", usage.get("input_tokens")))
     cached = sum(_count(usage.get(name)) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens"))
-    found = {
+    failed = words_of(choice.get("error")) or words_of(known.get("error"))
+    error = None
+    if failed or ending(finish) == FAILED:
+        error = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
+    elif not choice:
+        error = "the completion has no reply in it: its choices are empty"
+    elif content and output is None and not refusal and not note:
+        error = "the reply of the chat completion is no text"
+    return {
         "output": output,
         "refusal": refusal,
         "note": note,
         "finish_reason": finish,
-        "returned_model": _text(completion.get("model")),
-        "system_fingerprint": _text(completion.get("system_fingerprint")),
-        "response_id": _text(completion.get("id")),
+        "returned_model": _text(known.get("model")),
+        "system_fingerprint": _text(known.get("system_fingerprint")),
+        "response_id": _text(known.get("id")),
         "input_tokens": tokens + cached if tokens is not None and tokens < cached else tokens,
         "output_tokens": _count(usage.get("completion_tokens", usage.get("output_tokens"))),
+        "error": error,
     }
-    failed = words_of(choice.get("error")) or words_of(completion.get("error"))
-    if failed or ending(finish) == FAILED:
-        found["error"] = ": ".join(filter(None, (f"the reply ended in an error ({finish or 'no reason'})", failed)))
-    elif not choice:
-        found["error"] = "the completion has no reply in it: its choices are empty"
-    elif content and output is None and not refusal and not note:
-        found["error"] = "the reply of the chat completion is no text"
-    return found
 
 
 def _text(value) -> str | None:
@@ -222,17 +230,6 @@ def _without_html(text: str) -> str:
         text = re.sub(r"<[^<>]{0,1000}>", " ", _NOT_SHOWN.sub(" ", text))
         text = html.unescape(text if text.strip() or not title else title[1])
     return re.sub(r"\s+([.,:;])(?=\s|$)", r"\1", " ".join(text.split()))
-
-
-def filter_refusal(status: int | None, error) -> str | None:
-    """Return the words of a content filter that refused a request as a whole; None if it failed otherwise."""
-    if status not in (400, 403) or not isinstance(error, dict):
-        return None
-    metadata = error.get("metadata")
-    moderated = isinstance(metadata, dict) and isinstance(metadata.get("reasons"), list)
-    if not moderated and not any(_FILTER_CODE.search(str(error.get(name))) for name in ("code", "type")):
-        return None
-    return words_of(error) or "refused by the endpoint's content filter"
 
 
 def describe_reply(reply: Reply) -> str:

@@ -1,5 +1,6 @@
 """What a session will take: calls, tokens, and money where prices are given; and whether prompts fit a model."""
 
+import contextlib
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -46,26 +47,22 @@ class Price:
         """Take both prices or none."""
         if read is None and written is None:
             return None
-        if read is None or written is None:
-            raise UserError("A cost needs both prices of a million tokens: --price-in and --price-out.")
-        if not (0 <= read < math.inf and 0 <= written < math.inf):
-            raise UserError(f"A price is a number from 0, not {read} and {written}.")
+        if not all(price is not None and 0 <= price < math.inf for price in (read, written)):
+            raise UserError("A cost needs both prices of a million tokens, from 0: --price-in and --price-out.")
         return cls(read, written)
 
     @classmethod
     def named(cls, text: str) -> tuple[str, "Price"]:
         """Read JUDGE=IN,OUT."""
-        name, _, prices = text.rpartition("=")
-        try:
-            read, written = (float(price) for price in prices.split(","))
-        except ValueError:
-            read = written = math.nan
-        if not name or not (0 <= read < math.inf and 0 <= written < math.inf):
+        (name, _, prices), found = text.rpartition("="), None
+        with contextlib.suppress(ValueError, TypeError, UserError):
+            found = cls.of(*map(float, prices.split(",")))
+        if not name or found is None:
             raise UserError(
                 f"--price {text}: no judge with two prices. Write JUDGE=IN,OUT, prices of a million tokens with a "
                 "point for decimals, such as gpt-4o-empathy=2.5,10."
             )
-        return name, cls(read, written)
+        return name, found
 
     def cost(self, input_tokens: float, output_tokens: float) -> float:
         """Cost of tokens."""
@@ -127,7 +124,7 @@ def estimate(
     questions: Questions, runs: int, journal: "Journal | None" = None, prices: Price | None = None
 ) -> CostEstimate:
     """Estimate what is still to be asked."""
-    tokens = [estimated_tokens(questions.characters(name)) for name in questions.conversations]
+    tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
     kept, known, mean = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0, None)
     calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
     return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, token_limit(questions.parameters))

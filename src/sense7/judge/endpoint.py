@@ -14,12 +14,12 @@ import time
 import urllib.request
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.answers import FILTERED, NoCompletion, filter_refusal, read_completion, words_of
+from sense7.judge.answers import NoCompletion, read_response, words_of
 from sense7.judge.requests import REQUEST, TOKEN_LIMITS, by_model
 
 __all__ = ["Client", "Endpoint", "Unanswered", "without_keys"]
@@ -66,7 +66,6 @@ class Endpoint:
     query: dict = field(default_factory=dict)
     key: str = field(default="", repr=False)
     key_name: str = ""
-    account: dict = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -77,21 +76,18 @@ class Endpoint:
         environ = os.environ if environ is None else environ
         try:
             parts = urlsplit(address)
-            host, _ = parts.hostname, parts.port
+            fit = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         except ValueError:
-            raise UserError("--base-url is no address. Give one such as http://localhost:11434/v1.") from None
-        query, path = dict(parse_qsl(parts.query, keep_blank_values=True)), parts.path.rstrip("/")
-        if parts.scheme not in ("http", "https") or not host or any(map(str.isspace, address)):
-            raise UserError("--base-url has to begin with http:// or https:// and a host: http://localhost:11434/v1.")
-        if parts.username is not None or parts.password is not None:
-            raise UserError(f"--base-url holds credentials, which would be written down. Set {OWN_KEY} instead.")
-        if query.keys() - {"api-version"} or parts.fragment:
+            fit = False
+        if not fit or any(map(str.isspace, address)):
+            raise UserError("--base-url has to be an address with http:// or https://: http://localhost:11434/v1.")
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        if "@" in parts.netloc or query.keys() - {"api-version"} or parts.fragment:
             raise UserError(
-                "--base-url may have no query but api-version: it would be written down. "
+                "--base-url may hold no credentials, and no query but api-version: they would be written down. "
                 f"Put a key into {OWN_KEY} instead."
             )
-        if path.endswith("/chat/completions"):
-            raise UserError("--base-url goes up to and without /chat/completions. Leave that out.")
+        path = parts.path.rstrip("/").removesuffix("/chat/completions")
         bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")), query)
         azure = AZURE_KEYS if bare.is_azure else ()
         names = [OWN_KEY, *azure, OPENAI_KEY] if parts.scheme == "https" or bare.is_loopback else [OWN_KEY]
@@ -104,9 +100,7 @@ class Endpoint:
                 f"{bare.address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
                 f"{f'{azure[0]} or ' if azure else ''}{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
             )
-        headers = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-        account = {header: environ[one] for header, one in headers.items() if name == OPENAI_KEY and environ.get(one)}
-        return cls(bare.address, query, key, name, account)
+        return replace(bare, key=key, key_name=name)
 
     @property
     def identity(self) -> str:
@@ -143,7 +137,7 @@ class Endpoint:
         """Headers that carry the key."""
         if not self.key:
             return {}
-        return {"api-key": self.key} if self.is_azure else {"Authorization": f"Bearer {self.key}", **self.account}
+        return {"api-key": self.key} if self.is_azure else {"Authorization": f"Bearer {self.key}"}
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``."""
@@ -171,22 +165,23 @@ def proxy_of(endpoint: Endpoint) -> str | None:
     if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
         return None
     proxies = urllib.request.getproxies()
-    kinds = (urlsplit(endpoint.address).scheme, "all")
-    kind, proxy = next(((kind, said) for kind in kinds if (said := proxies.get(kind, "").strip())), ("", ""))
+    kind = next((kind for kind in (urlsplit(endpoint.address).scheme, "all") if proxies.get(kind, "").strip()), "")
     if not kind:
         return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    names = [name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name]]
-    named = " and ".join(sorted(names)) or f"the system's setting for {kind}"
-    instead = f"Give one such as http://HOST:PORT; or unset it, or name {endpoint.host} in NO_PROXY"
+    proxy = proxies[kind].strip()
+    proxy, what = proxy if "://" in proxy else f"http://{proxy}", "is no address of a proxy"
     with contextlib.suppress(ValueError):
         parts = urlsplit(proxy)
-        if parts.hostname and parts.scheme.startswith("socks"):
-            raise UserError(f"{named}: names a SOCKS proxy ({parts.scheme}), which can't be used here. {instead}.")
-        is_plain = parts.path in ("", "/") and not any(map(str.isspace, proxy))
-        if parts.hostname and parts.port != 0 and parts.scheme in ("http", "https") and is_plain:
+        is_plain = parts.hostname and parts.port != 0 and parts.path in ("", "/") and not any(map(str.isspace, proxy))
+        if is_plain and parts.scheme in ("http", "https"):
             return proxy
-    raise UserError(f"{named}: is no address of a proxy. {instead}.")
+        if parts.scheme.startswith("socks"):
+            what = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
+    names = sorted(name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name])
+    named = " and ".join(names) or f"the system's setting for {kind}"
+    raise UserError(
+        f"{named}: {what}. Give one such as http://HOST:PORT; or unset it, or name {endpoint.host} in NO_PROXY."
+    )
 
 
 def require_extra(name: str, purpose: str) -> None:
@@ -226,36 +221,29 @@ _VALUE = re.compile(
     r"maximum|minimum|range|exceed|does not support '?[\d.]|only the default|between",
     re.IGNORECASE,
 )
-_WINDOW = re.compile(r"(?:context|model).{0,20}(?:length|window|size|limit)\D{0,30}(?P<most>[\d,]+)", re.IGNORECASE)
-_USED = re.compile(
-    r"([\d,]+)(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?(?:messages|text|prompt|input)|"
-    r"(?:input|prompt|text) tokens)|"
-    r"(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? ([\d,]+)",
-    re.IGNORECASE,
-)
+_WINDOW = r"(?is)\A(?=.*?(?:context|model).{0,20}(?:length|window|size|limit)\D{0,30}(?P<most>\d[\d,]*))"
 _SUMS = (
-    r"(?P<used>[\d,]+) \+ ([\d,]+) > (?P<most>[\d,]+)",
+    r"(?P<used>\d[\d,]*) \+ [\d,]+ > (?P<most>\d[\d,]*)",
     r"<= ?(?P<most>\d+)\. Given: (?P<used>\d+) inputs? tokens",
-    r"[\d,]+ > (?P<most>[\d,]+) - (?P<used>[\d,]+)",
+    r"[\d,]+ > (?P<most>\d[\d,]*) - (?P<used>\d[\d,]*)",
+    rf"{_WINDOW}.*?(?P<used>\d[\d,]*)(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?"
+    r"(?:messages|text|prompt|input)|(?:input|prompt|text) tokens)",
+    rf"{_WINDOW}.*?(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? (?P<used>\d[\d,]*)",
 )
 """How endpoints say that a prompt and its answer do not fit together."""
 
 TOO_LONG = "the prompt"
 
 
-def refusal_of(problem, parameters: Mapping, model: str = "") -> tuple[str, str]:
+def refusal_of(problem: NoCompletion, parameters: Mapping, model: str = "") -> tuple[str, str]:
     """Return which parameter an endpoint refused, by the body of its answer, and the remedy; else ``TOO_LONG`` or "".
 
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
     """
-    said = problem if isinstance(problem, str) else json.dumps(_words(problem), ensure_ascii=False)
-    code, named = (problem.get("code"), problem.get("param")) if isinstance(problem, dict) else ("", None)
+    said, code, named = problem.words, problem.known.get("code"), problem.known.get("param")
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
-    sums = next(filter(None, (re.search(pattern, said) for pattern in _SUMS)), None)
-    window, used = (sums, sums["used"]) if sums else (_WINDOW.search(said), _USED.search(said))
-    if window and used and limit:
-        used = used if sums else used[1] or used[2]
-        tokens, most = (int(text.replace(",", "") or 0) for text in (used, window["most"]))
+    if limit and (sums := next(filter(None, (re.search(pattern, said) for pattern in _SUMS)), None)):
+        tokens, most = (int(sums[name].replace(",", "")) for name in ("used", "most"))
         room = max(0, most - tokens)
         fewer = room // 2 if room < parameters[limit] else parameters[limit] // 2
         how = f"Lower it, so that the prompt and the answer fit: --param {limit}={fewer}"
@@ -288,14 +276,6 @@ def refusal_of(problem, parameters: Mapping, model: str = "") -> tuple[str, str]
     return head, f"Give --omit {head}" if ours else f"Leave out --param {head}"
 
 
-def _words(problem) -> object:
-    """What an endpoint says of a failure, without what it repeats of the request."""
-    if isinstance(problem, dict):
-        said = problem.keys() & {"message", "msg", "loc", "detail", "error"}
-        return {key: _words(value) for key, value in problem.items() if key in said}
-    return [_words(one) for one in problem] if isinstance(problem, list) else problem
-
-
 # One request
 
 _GZIP = b"\x1f\x8b"
@@ -303,8 +283,14 @@ _PASSING = re.compile(
     r"busy|overload|again|rate.?limit|capacity|time.?out|timed out|temporar|unavailable|upstream|loading|warm",
     re.IGNORECASE,
 )
+_SPENT = re.compile("insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE)
 _NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|wrong version number", re.IGNORECASE)
 _CONTEXT_NAMES = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
+_AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
+"""Statuses after which another attempt may bring an answer, beside those from 500."""
+
+_NOWHERE, _NOBODY = {404, 405, 410, 501}, {401, 402, 407, 511}
+"""Statuses of what is no such endpoint, and of one that answers nobody like this: no call can be answered."""
 
 
 class Unanswered(Exception):
@@ -357,45 +343,35 @@ class Client:
             async with asyncio.timeout(seconds):
                 status, headers, content = await self._exchange("POST", "/chat/completions", json.dumps(body).encode())
         except aiohttp.ClientError as error:
-            why = ""
+            why, said = "", one_line(error)
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 why = (
                     "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
                     "own, name the file of its certificate in SSL_CERT_FILE"
                 )
-            elif isinstance(error, aiohttp.ClientSSLError) and _NO_TLS.search(str(error)):
+            elif isinstance(error, aiohttp.ClientSSLError) and _NO_TLS.search(said):
                 why = "the endpoint does not speak TLS. Begin --base-url with http: in place of https:"
-            said = f"{why} ({one_line(error)})" if why else f"no connection, or one that broke off: {one_line(error)}"
+            elif isinstance(error, aiohttp.ClientHttpProxyError):  # its text has the proxy's address, password and all
+                why, said = "the proxy of your environment lets nothing through", f"HTTP {error.status}"
+            said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
             raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
         except TimeoutError:
             raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)", silent=True) from None
-        is_good = 200 <= status < 300
         try:
             said = json.loads(content)
         except (ValueError, RecursionError):
             said = content.decode("utf-8", "replace")
-            if is_good:
+            if 200 <= status < 300:
                 kind = headers.get("Content-Type", "").partition(";")[0].strip() or "of no stated type"
                 shown = words_of(said[:20_000]) or said
                 shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[:_LONGEST_BEGINNING]
                 what = f"{kind}, which begins with {shown!r}" if content else f"empty ({kind})"
                 reason = self.short(f"what was returned is no JSON, but {what}{self._hint}")
                 raise Unanswered(reason, again=True, strange=True) from None
-        if is_good:
-            try:
-                returned = read_completion(said)
-            except NoCompletion as error:
-                passing = error.code in (408, 409, 425, 429) or (error.code or 0) >= 500 or _PASSING.search(error.words)
-                again = bool(passing) or not 400 <= (error.code or 0) < 500
-                reason = self.short(f"{error}{'' if passing else self._hint}")
-                raise Unanswered(reason, again=again, strange=not passing) from None
-        else:
-            said = said[0] if isinstance(said, list) and len(said) == 1 else said
-            problem = (said.get("error") or said) if isinstance(said, dict) else said
-            refusal = filter_refusal(status, problem)
-            if refusal is None:
-                raise self._failure(status, headers, words_of(said), problem, body)
-            returned = {"refusal": refusal, "finish_reason": FILTERED}
+        try:
+            returned = read_response(status, said)
+        except NoCompletion as problem:
+            raise self._failure(status, headers, problem, body) from None
         clean = self._endpoint.without_key
         return {name: clean(said) if isinstance(said, str) else said for name, said in returned.items()}
 
@@ -436,24 +412,26 @@ class Client:
         async with request as response:
             packing = response.headers.get("Content-Encoding", "identity").strip().lower()
             if packing not in ("identity", "gzip"):
-                raise Unanswered(f"the reply is packed as {packing}, which was not asked for")
-            content = bytearray()
-            async for part in response.content.iter_any():
-                content += part
-                if len(content) > LARGEST_REPLY:
-                    response.close()
-                    break
+                raise Unanswered(f"the reply is packed as {packing}, which was not asked for", strange=True)
+            try:
+                content = await response.content.readexactly(LARGEST_REPLY + 1)
+                response.close()
+            except asyncio.IncompleteReadError as whole:
+                content = whole.partial
         if content.startswith(_GZIP):  # its label may be missing, or wrong
             try:
                 content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(content, LARGEST_REPLY + 1)
             except zlib.error:
-                raise Unanswered("the reply can't be unpacked (gzip)", again=True) from None
+                raise Unanswered("the reply can't be unpacked (gzip)", again=True, strange=True) from None
         if len(content) > LARGEST_REPLY:
             raise Unanswered(f"the reply is larger than {LARGEST_REPLY / 2**20:g} MiB")
-        return response.status, response.headers, bytes(content)
+        return response.status, response.headers, content
 
-    def _failure(self, status: int, headers, words: str, problem, body: dict) -> Unanswered:
-        """What an HTTP status that is no success comes to."""
+    def _failure(self, status: int, headers, problem: NoCompletion, body: dict) -> Unanswered:
+        """What a response without a completion comes to."""
+        code, kind = (str(problem.known.get(name)) for name in ("code", "type"))
+        if 200 <= status < 300:  # its status says nothing, but the error in it may have one
+            status = int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
         if 300 <= status < 400:
             where = urlsplit(headers.get("Location", ""))
             port = f":{where.port}" if where.port else ""
@@ -463,28 +441,23 @@ class Client:
                 "no other address than the one given. If that is meant, give it as --base-url"
             )
             return Unanswered(self.short(reason), final=True)
-        said = f"HTTP {status}: {words or 'without a message'}"
-        known = problem if isinstance(problem, dict) else {}
         if status in (400, 413, 422):
             parameters = {name: value for name, value in body.items() if name not in ("model", "messages")}
-            name, remedy = refusal_of(
-                problem if known.keys() & {"message", "detail", "param"} else words, parameters, body["model"]
-            )
-            reason = self.short(said)
+            name, remedy = refusal_of(problem, parameters, body["model"])
+            reason = self.short(str(problem))
             if name == TOO_LONG:
                 return Unanswered(f"{reason}. {remedy}", strange=True) if remedy else Unanswered(reason, too_long=True)
             if name:
                 stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
                 return Unanswered(reason, final=True, stop=stop)
-            return Unanswered(reason, strange=known.get("param") == "model")
+            return Unanswered(reason, strange=problem.known.get("param") == "model")
         wait = _asked_to_wait(headers)
-        spent = known.get("code") in ("insufficient_quota", "billing_hard_limit_reached")
-        nowhere = status in (404, 405, 410, 501)
-        again = (status in (408, 409, 425, 429) or status >= 500) and not spent and not nowhere
+        is_good, spent, nowhere = status < 300, _SPENT.search(f"{code} {kind}"), status in _NOWHERE
+        again = (is_good or status in _AGAIN or status >= 500) and not (spent or nowhere or status in _NOBODY)
         if again and wait is not None and wait > LONGEST_WAIT:
-            return Unanswered(self.short(f"{said} (asks to wait for {wait:,.0f} seconds)"))
-        reason = self.short(f"{said}{self._hint if nowhere else ''}")
-        strange = nowhere or spent or status in (401, 402)
+            return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
+        reason = self.short(f"{problem}{self._hint if nowhere or is_good else ''}")
+        strange = bool(is_good or nowhere or spent or status in _NOBODY)
         return Unanswered(reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange)
 
 

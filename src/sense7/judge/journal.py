@@ -18,17 +18,12 @@ from urllib.parse import quote
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import not_written, reason
-from sense7.judge.answers import Answer, with_answers
+from sense7.files import lock_file, not_written, reason
+from sense7.judge.answers import Answer, answers_to, with_answers
 from sense7.judge.files import Predictions, prediction_path
 from sense7.judge.requests import Questions
 
 __all__ = ["JOURNAL", "Journal"]
-
-try:
-    import fcntl
-except ImportError:  # Windows: there two sessions at once in one folder are not noticed
-    fcntl = None
 
 JOURNAL = "journal.sqlite"
 _EARLIER = "journal.jsonl"
@@ -66,8 +61,9 @@ class Journal:
     """The journal of a folder: open to read (:meth:`reading`), or to add to it (:meth:`open`)."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection, unlocked: str = ""):
-        self.folder, self.path, self._database, self.unlocked = folder, folder / JOURNAL, database, unlocked
-        self._waiting: list[Answer] = []
+        self.folder, self._database, self.unlocked = folder, database, unlocked
+        self.waiting: list[Answer] = []
+        self._added: dict[tuple[str, int], Answer] = {}
 
     @classmethod
     @contextlib.contextmanager
@@ -102,18 +98,17 @@ class Journal:
         with cls.reading(folder):  # what is no journal is refused
             pass
         with contextlib.ExitStack() as closing:
-            if fcntl:  # locked until the session ends, however that ends
+            try:  # locked until the session ends, however that ends
                 place = os.open(folder, os.O_RDONLY)
                 closing.callback(os.close, place)
-                try:
-                    fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
-                except OSError as error:
-                    unlocked = (
-                        f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder "
-                        "would not be noticed. Begin none before this one has ended"
-                    )
+                lock_file(place, wait=False)
+            except BlockingIOError:
+                raise UserError(f"{folder}: another session is at work here. Wait for its end.") from None
+            except OSError as error:
+                unlocked = (
+                    f"{folder}: the disk has no locks ({reason(error)}), so that a second session in this folder "
+                    "would not be noticed. Begin none before this one has ended"
+                )
             closing.enter_context(_writing(path))
             database = closing.enter_context(contextlib.closing(_connected(path, "rwc")))
             database.execute("PRAGMA journal_mode = WAL")
@@ -152,12 +147,12 @@ class Journal:
         if differing:  # nothing is answered so far: the failures give way
             return
         for name, sha256, run in self._database.execute(f"SELECT name, sha256, max(run) {_STATES} GROUP BY place"):
-            if run > runs or name not in questions.requests:
+            if run > runs or name not in questions.units:
                 raise UserError(
                     f"{self.folder}: holds answers of run {run:,}, conversation {name!r}, which are left out now. "
                     "Give at least as many --runs and as great a --limit as then, or another folder."
                 )
-            if sha256 != questions.request_sha256(name):
+            if sha256 != questions.units[name].request_sha256:
                 raise UserError(
                     f"{self.folder}: the answers to conversation {name!r} are to another request than this version "
                     "would send. Choose another folder."
@@ -168,21 +163,9 @@ class Journal:
         known = self.content
         same = known.get("asked") == asked
         content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
-        if self._one("SELECT content, (SELECT count(*) FROM requests) FROM asked") == (content, len(questions.frame)):
-            return
-        rows = [
-            (
-                place,
-                row.conversation,
-                row.request_sha256,
-                questions.characters(row.conversation),
-                row.participant,
-                truth,
-            )
-            for place, row in enumerate(questions.frame.itertuples())
-            for truth in [None if pd.isna(row.ground_truth) else float(row.ground_truth)]
-        ]
-        with _writing(self.path), self._database:
+        columns = ["conversation", "request_sha256", "characters", "participant", "ground_truth"]
+        rows = questions.frame[columns].itertuples(name=None)  # SQLite takes NaN for NULL
+        with _writing(self.folder / JOURNAL), self._database:
             for table in ("asked", "requests") if same else ("asked", "requests", "answers"):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
@@ -194,31 +177,26 @@ class Journal:
 
     def add(self, answer: Answer) -> None:
         """Take an answer; it is on the disk when :meth:`sync` has returned."""
-        self._waiting.append(answer)
-
-    def lacks(self, answer: Answer) -> bool:
-        """Whether an answer that was taken is not on the disk yet."""
-        return any(answer is one for one in self._waiting)
+        self.waiting.append(answer)
+        self._added[answer.conversation, answer.run] = answer
 
     def sync(self) -> None:
         """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures."""
-        taken = list(self._waiting)
-        if not taken:
-            return
+        taken = list(self.waiting)
         rows = []
         for one in taken:
             state = (one.error is not None, one.prompt_cut, one.input_tokens, one.output_tokens)
             content = json.dumps(asdict(one))  # ASCII: also half a pair of surrogates has its escape
             rows.append((one.run, one.conversation, *state, content))
-        with _writing(self.path), self._database:
+        with _writing(self.folder / JOURNAL), self._database:
             self._database.executemany(_KEEP, rows)
-        del self._waiting[: len(taken)]
+        del self.waiting[: len(taken)]
 
     def answers(self, run: int) -> dict[str, Answer]:
-        """Answers of a run and what came of its failures, by conversation."""
-        rows = self._database.execute("SELECT content FROM answers WHERE run = ? ORDER BY rowid", (run,))
-        found = [Answer(**json.loads(content)) for (content,) in rows]
-        return {answer.conversation: answer for answer in found}
+        """Answers of a run and what came of its failures, by conversation; of this session they have been read."""
+        query = "SELECT name, content FROM answers JOIN requests USING (place) WHERE run = ?"
+        rows = self._database.execute(query, (run,))
+        return {name: self._added.get((name, run)) or Answer(**json.loads(content)) for name, content in rows}
 
     def counts(self, characters_a_token: int) -> tuple[int, int, float | None]:
         """Number of answers, estimated tokens of their requests, and the mean tokens of replies."""
@@ -229,8 +207,7 @@ class Journal:
 
     def cut(self) -> list[str]:
         """Why prompts were not sent or not read whole, one reason for each."""
-        rows = self._database.execute(_CUT)
-        return [json.loads(content)["error"] or "" for (content,) in rows]
+        return [json.loads(content)["error"] or "" for (content,) in self._database.execute(_CUT)]
 
     def few_tokens(self, factor: float) -> tuple[int, int, int, int]:
         """Answers whose tokens were counted; those with more characters in each than ``factor``; the first of these."""
@@ -255,7 +232,7 @@ class Journal:
                     f"run {run:,} of {content['runs']:,} was interrupted: {answered:,} of {len(known):,} answers so "
                     f"far, from {JOURNAL}; the same `sense7 judge run` asks for the others"
                 )
-                frame = with_answers(known, run, self.answers(run), "not asked")
+                frame = with_answers(known, answers_to(known, run, self.answers(run), "not asked"))
                 frame = frame.assign(model=asked["model"], run=float(run))
                 files[path] = Predictions(path, path.stem, frame, frozenset(), [note])
         return list(files.values())

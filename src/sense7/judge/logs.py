@@ -15,14 +15,13 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from sense7.errors import UserError
 from sense7.files import disk_trouble, not_written, replacing
-from sense7.judge.answers import Answer, not_asked
+from sense7.judge.answers import Answer
 from sense7.judge.endpoint import require_extra
 from sense7.judge.reply import CUT, FAILED, FILTERED, ending
 from sense7.judge.requests import SYSTEM_MESSAGE
@@ -40,9 +39,7 @@ def log_path(plan, run: int) -> Path:
     return plan.folder / LOGS / f"{plan.path(run).stem}.eval"
 
 
-def write_log(
-    plan, run: int, answers: Mapping[str, Answer], predictions: pd.DataFrame, *, lacking: str = "not asked"
-) -> Path:
+def write_log(plan, run: int, answers: list[Answer], predictions: pd.DataFrame) -> Path:
     """Write one run as a log of inspect_ai's, whole or not at all."""
     frame, path = plan.questions.frame, log_path(plan, run)
     named = all(map(_SAFE_ID.fullmatch, frame["conversation"]))
@@ -56,8 +53,7 @@ def write_log(
             replacing(path) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
         ):
-            for number, row in enumerate(frame.itertuples(), 1):
-                answer = answers.get(row.conversation) or not_asked(row.conversation, run, lacking)
+            for number, (row, answer) in enumerate(zip(frame.itertuples(), answers, strict=True), 1):
                 sample = _sample(row.conversation if named else str(number), row.prompt, answer, row.ground_truth)
                 used.update(sample["output"].get("usage", {}))
                 put(f"samples/{sample['id']}_epoch_{run}.json", sample)
@@ -70,7 +66,7 @@ def write_log(
             from sense7.judge.metrics import METRICS, run_metrics  # not before the last answer is kept
 
             ids, model = [one["id"] for one in summaries], plan.questions.model
-            times = sorted(filter(None, (answer.time for answer in answers.values()))) or [""]
+            times = sorted(filter(None, (answer.time for answer in answers))) or [""]
             values = run_metrics(predictions)["estimate"].dropna()
             values = {name: float(values[name]) for name in (*METRICS, "coverage") if name in values}
             scored = int(predictions["score"].notna().sum())
@@ -89,7 +85,7 @@ def write_log(
                 },
                 "results": {
                     "total_samples": len(ids),
-                    "completed_samples": sum(answer.error is None for answer in answers.values()),
+                    "completed_samples": sum(answer.error is None for answer in answers),
                     "scores": [
                         {
                             **{"name": SCORER, "scorer": SCORER},

@@ -1,4 +1,4 @@
-"""Which parts of a reply a model thinks aloud: they are no answer, closed or cut off."""
+"""A judge's reply, read: its score by both rules, or why there is none; what a model thinks aloud is no answer."""
 
 import re
 import unicodedata
@@ -6,47 +6,42 @@ from dataclasses import dataclass, field
 
 from sense7.errors import UserError
 
-__all__ = [
-    "Reply",
-    "without_thinking",
-]
+__all__ = ["Reply", "without_thinking"]
 
 _NAME = (
     r"(?:think(?:s|ing)?|thoughts?|reason(?:s|ing)?|reflect(?:ions?|ing)?|analysis|analyzing|scratch[_-]?pad|"
     r"(?:inner|internal)[_-]?(?:monologue|thoughts?|reasoning)|deliberat(?:e|ion)|cot|chain[_-]of[_-]thoughts?)"
 )
-_MARK = re.compile(
-    "|".join(
-        (
-            rf"<(?P<tag_ends>/?)(?P<tag>(?:[\w-]{{1,20}}[:_.-]|ant)?{_NAME})(?:[:_.-][\w-]{{1,30}})?(?:\s[^<>]{{0,200}})?>",
-            r"(?P<details><details\b[^<>]{0,200}\breasoning\b[^<>]{0,200}>)|(?P<details_end></details>)",
-            rf"\[(?P<square_ends>/?)(?P<square>{_NAME})\]|(?P<unused>\[unused16\])|(?P<unused_end>\[unused17\])",
-            rf"◁(?P<triangle_ends>/?)(?P<triangle>{_NAME})▷",
-            rf"<[|\uff5c](?P<token_ends>/|(?:end|stop|close)[_ ]?(?:of[_ ])?)?(?:(?:begin|start|open)[_ ]?(?:of[_ ])?)?"
-            rf"(?P<token>{_NAME}|inner)(?:[:_ ](?:start|begin|prefix|(?P<token_end>end|stop|suffix)))?[|\uff5c]>",
-            r"<\|channel\|>\s*(?P<channel>\w+)[^<]{0,80}(?:<\|constrain\|>[^<]{0,80})?<\|message\|>",
-            r"(?P<gemma><\|channel>)|(?P<gemma_end><channel\|>|<\|/channel\|?>)",
-            r"(?P<special_end><\|(?:end|return|start|content)\|>)",
-            r"(?P<fence>^```[ \t]*(?:think|thinking|thoughts?|reasoning)[ \t]*$)|(?P<fence_end>^```[ \t]*$)",
-            r"(?P<granite>Here(?:'s| is) my thought process:)|(?P<granite_end>Here(?:'s| is) my response:)",
-            r"(?P<clova>\A\s*/think\s*\n)|(?P<clova_end><\|im_end\|>\s*<\|im_start\|>assistant)",
-            r"(?P<bare>\A\s*analysis(?=[A-Z\"'<]))|(?P<bare_end>assistant\s?final)",
-        )
-    ),
-    re.IGNORECASE | re.ASCII | re.MULTILINE,
+_BEGINS_OR_ENDS = (
+    r"(?P<ends>/|(?:end|stop|close)[_ \u2581]?(?:of[_ \u2581])?)?(?:(?:begin|start|open)[_ \u2581]?(?:of[_ \u2581])?)?"
 )
-_BARE = re.compile(r"\s*analysis[A-Z\"'<]")
-_ENDS_ONLY = {
-    "details_end": "details",
-    "fence_end": "fence",
-    "granite_end": "granite",
-    "clova_end": "clova",
-    "bare_end": "bare",
-    "special_end": "",
+_SPECIAL = r"(?P<only><\|(?:end|return|start|content)\|>)"
+_MARKS = {
+    "tag": rf"<{_BEGINS_OR_ENDS}(?P<name>(?:[\w-]{{1,20}}[:_.-]|ant)?{_NAME})"
+    r"(?:[:_.-](?:(?P<end>end|stop)\b|(?:begin|start)\b|[\w-]{1,30}))?(?:\s[^<>]{0,200})?>",
+    "details": r"<details\b[^<>]{0,200}\breasoning\b[^<>]{0,200}>|(?P<only></details>)",
+    "square": rf"\[(?P<ends>/?)(?P<name>{_NAME})\]",
+    "triangle": rf"◁(?P<ends>/?)(?P<name>{_NAME})▷",
+    "channel": r"<\|channel\|>\s*(?:(?P<ends>final\b)|\w+)[^<]{0,80}(?:<\|constrain\|>[^<]{0,80})?<\|message\|>|"
+    rf"{_SPECIAL}",
+    "token": rf"<[|\uff5c]{_BEGINS_OR_ENDS}(?:{_NAME}|inner)"
+    rf"(?:[:_ \u2581](?:start|begin|prefix|(?P<end>end|stop|suffix)))?[|\uff5c]>|{_SPECIAL}",
+    "Pangu": r"\[unused16\]|(?P<ends>\[unused17\])",
+    "MedGemma": r"<unused94>|(?P<ends><unused95>)",
+    "Gemma": r"<\|channel>|(?P<ends><channel\|>|<\|/channel\|?>)",
+    "Granite": r"Here(?:'s| is) my thought process:|(?P<only>Here(?:'s| is) my response:)",
+    "Apriel": r"Here are my reasoning steps:|(?P<ends>\[BEGIN FINAL RESPONSE\])",
+    "Huatuo": r"^#{1,4} Thinking[ \t]*$|(?P<only>^#{1,4} Final (?:Response|Answer)[ \t]*$)",
+    "s1": r"<\|im_start\|>\s*think\b|(?P<ends><\|im_start\|>\s*answer\b)",
+    "HyperCLOVA X": r"\A\s*/think\s*\n|(?P<only><\|im_end\|>\s*<\|im_start\|>assistant)",
+    "gpt-oss without tokens": r"\A\s*(?-i:analysis(?=[A-Z\"'<]))|(?P<only>assistant\s?final)",
+    "fence": r"^```[ \t]*(?:think|thinking|thoughts?|reasoning)[ \t]*$|(?P<only>^```[ \t]*$)",
 }
-"""Marks that end thinking of their own kind, and mean something else where none is open."""
+"""How thinking begins, and how it ends (``ends``; ``only`` where it has begun: elsewhere that means something else)."""
 
-_ANSWER = {"s2", "response", "answer", "output", "final", "final_answer", "solution", "result"}
+_PATTERNS = {kind: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE) for kind, marks in _MARKS.items()}
+
+_ANSWER = {"s2", "response", "answer", "output", "final", "final_answer", "solution", "result", "conclusion"}
 """Tags that hold what was asked for."""
 
 _PLAIN = {"b", "i", "em", "strong", "p", "br", "hr", "ul", "ol", "li", "u", "s", "code", "pre", "h1", "h2", "h3", "h4"}
@@ -56,17 +51,15 @@ _OTHER_MARK = re.compile(r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,4
 
 def without_thinking(text: str, *, cut: bool = False) -> str:
     """Return a reply without what the model thought before it answered."""
+    found = [(mark, kind) for kind, pattern in _PATTERNS.items() for mark in pattern.finditer(text)]
     kept: list[str] = []
-    start, open_ones = 0, []  # names of thinking that is open
-    for mark in _MARK.finditer(text):
-        name, ends = _kind(mark)
-        if name == "bare" and not ends and not _BARE.match(text):
+    start, open_ones = 0, []  # kinds of thinking that are open
+    for mark, kind in sorted(found, key=lambda one: one[0].start()):
+        said = mark.groupdict()
+        name = f"{kind} {(said.get('name') or '').casefold()}"
+        if mark.start() < start or (said.get("only") and name not in open_ones):
             continue
-        if name in _ENDS_ONLY:
-            kinds = ("channel", "token") if name == "special_end" else (_ENDS_ONLY[name],)
-            name, ends = next((kind for kind in kinds if kind in open_ones), ""), True
-            if not name:
-                continue
+        ends = said.get("ends") or said.get("end") or said.get("only")
         if not open_ones:
             if ends:
                 kept.clear()
@@ -80,44 +73,28 @@ def without_thinking(text: str, *, cut: bool = False) -> str:
         elif not cut:  # an end of another name: some models mix them
             open_ones.clear()
     answer = "".join([*kept, "" if open_ones else text[start:]])
-    return _without_unknown_markup(answer) if cut else answer
-
-
-def _kind(mark: re.Match) -> tuple[str, bool]:
-    """Name of a mark, and whether it ends thinking; what matches each other has one name."""
-    groups = mark.groupdict()
-    for form in ("tag", "square", "triangle"):
-        if groups[form] is not None:
-            return f"{form} {groups[form].casefold()}", bool(groups[f"{form}_ends"])
-    if groups["token"] is not None:
-        return "token", bool(groups["token_ends"] or groups["token_end"])
-    if groups["channel"] is not None:
-        return "channel", groups["channel"].casefold() == "final"
-    name = mark.lastgroup
-    return (name, False) if name in _ENDS_ONLY or not name.endswith("_end") else (name.removesuffix("_end"), True)
-
-
-def _without_unknown_markup(text: str) -> str:
-    """Leave out what stands in markup of unknown meaning, or in reasoning that is not closed."""
-    if other := _OTHER_MARK.match(text):
+    if not cut:
+        return answer
+    # What stands in markup of unknown meaning, or in reasoning that is not closed, may be thinking, too.
+    if other := _OTHER_MARK.match(answer):
         name = next(filter(None, other.groups()))
-        end = next((found for end in (f"[/{name}]", f"◁/{name}▷") if (found := text.find(end)) >= 0), -1)
-        text = text[text.index(name, end) + len(name) + 1 :] if end >= 0 else ""
+        end = next((place for end in (f"[/{name}]", f"◁/{name}▷") if (place := answer.find(end)) >= 0), -1)
+        answer = answer[answer.index(name, end) + len(name) + 1 :] if end >= 0 else ""
     kept, start = [], 0
-    while tag := _TAG.search(text, start):
+    while tag := _TAG.search(answer, start):
         name = tag[1].casefold()
+        begin, start = start, tag.end()
         if name in _ANSWER or name in _PLAIN:
-            kept.append(text[start : tag.end()])
-            start = tag.end()
+            kept.append(answer[begin:start])
             continue
-        end = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE | re.ASCII).search(text, tag.end())
-        kept.append(text[start : tag.start()])
+        kept.append(answer[begin : tag.start()])
+        end = re.compile(f"</{re.escape(tag[1])}>", re.IGNORECASE | re.ASCII).search(answer, start)
         if end is None:
             return "".join(kept)
         start = end.end()
         if name == "s0":
-            kept.append(text[tag.start() : start])
-    return "".join([*kept, text[start:]])
+            kept.append(answer[tag.start() : start])
+    return "".join([*kept, answer[start:]])
 
 
 STATUSES = ("ok", "parse_failure", "refusal", "truncated", "api_error", "prompt_cut", "not_applicable")

@@ -242,27 +242,13 @@ class Questions:
     ratings: tuple[str, ...] = ()
 
     @cached_property
-    def requests(self) -> dict[str, tuple[str, str]]:
-        """Prompt and hash of each conversation's request, in the order of sheet Tasks."""
-        columns = zip(self.frame["prompt"], self.frame["request_sha256"], strict=True)
-        return dict(zip(self.frame["conversation"], columns, strict=True))
+    def units(self) -> dict:
+        """Name of each conversation that is asked about, in the order of sheet Tasks -> its row of the frame."""
+        return {row.conversation: row for row in self.frame.itertuples(index=False)}
 
     def body(self, conversation: str) -> dict:
         """Return the JSON body of a conversation's request."""
-        return request_body(self.model, self.requests[conversation][0], self.parameters)
-
-    def request_sha256(self, conversation: str) -> str:
-        """Hash of the body."""
-        return self.requests[conversation][1]
-
-    def characters(self, conversation: str) -> int:
-        """Length of what a request says, the system message included."""
-        return len(self.requests[conversation][0]) + len(SYSTEM_MESSAGE)
-
-    @property
-    def conversations(self) -> list[str]:
-        """Names of the conversations, in the order of sheet Tasks."""
-        return list(self.requests)
+        return request_body(self.model, self.units[conversation].prompt, self.parameters)
 
 
 def request_body(model: str, prompt: str, parameters: Mapping = REQUEST) -> dict:

@@ -21,7 +21,7 @@ import pandas as pd
 import sense7
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.judge.answers import Answer, Written, describe_reply, now
+from sense7.judge.answers import Answer, Written, answers_to, describe_reply, now
 from sense7.judge.cost import CostEstimate, Price, cut_by_endpoint, estimate, few_tokens, too_long_to_send
 from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of, require_extra
 from sense7.judge.files import prediction_path, require_seen_by_authors
@@ -171,6 +171,7 @@ def questions_for(
     frame["prompt"] = [
         prompt.fill(chat, examples[name]) for name, chat in zip(frame["conversation"], frame["chat"], strict=True)
     ]
+    frame["characters"] = frame["prompt"].str.len() + len(SYSTEM_MESSAGE)  # of all that a request says
     bodies = (json.dumps(request_body(model, text, parameters), sort_keys=True) for text in frame["prompt"])
     frame["request_sha256"] = [hashlib.sha256(body.encode()).hexdigest() for body in bodies]
     named = list(zip(frame["conversation"], frame["request_sha256"], strict=True))
@@ -208,118 +209,42 @@ class Tally:
     def line(self) -> str:
         """Say it in one line."""
         rate = self.done / max(time.monotonic() - self.begun, 1e-9)
-        said = [f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second"]
-        said += [", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items()))]
         uncounted = f" ({self.uncounted:,} replies without a count)" if self.uncounted else ""
-        said += [f"{self.input_tokens:,} + {self.output_tokens:,} tokens{uncounted}"]
-        said += [] if self.cost is None else [f"cost {self.cost:,.2f}"]
+        said = [
+            f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second",
+            ", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items())),
+            f"{self.input_tokens:,} + {self.output_tokens:,} tokens{uncounted}",
+            "" if self.cost is None else f"cost {self.cost:,.2f}",
+        ]
         return "; ".join(filter(None, said))
 
 
-class _Traffic:
-    """Requests under way: how many there may be, and how long the endpoint has been silent."""
-
-    def __init__(self, plan: Plan, say: Callable[[str], None]):
-        self._limit = self._most = plan.concurrency
-        self._gap = 60.0 / plan.per_minute if plan.per_minute else 0.0
-        self._timeout, self._say = plan.timeout, say
-        self._free = asyncio.Semaphore(plan.concurrency)
-        self._owed = self._good = 0
-        self._next = self._cut = self._said_until = float("-inf")
-        self._slowest, self._heard = 0.0, time.monotonic()
-        self._under_way: list[float] = []
-
-    @contextlib.asynccontextmanager
-    async def request(self) -> AsyncIterator[float]:
-        """Wait for a turn, and keep it as long as a request takes; give when it began."""
-        await self._free.acquire()
-        try:
-            if self._gap:
-                self._next = max(time.monotonic(), self._next + self._gap)
-                await asyncio.sleep(self._next - time.monotonic())
-            begun = time.monotonic()
-            self._under_way.append(begun)
-            try:
-                yield begun
-                self._heard = time.monotonic()
-                self._slowest = max(self._slowest, self._heard - begun)
-                self._good += self._limit < self._most
-                if self._good >= self._limit < self._most:  # as many answers as may be under way: one more
-                    self._limit, self._good = self._limit + 1, 0
-                    self._release()
-                    if self._limit == self._most:
-                        self._say(f"{count_of(self._limit, 'request')} at once again")
-            except Unanswered as failed:
-                self._heard = self._heard if failed.silent else time.monotonic()
-                if failed.overrun and begun >= self._cut and self._limit > 1:  # half as many
-                    self._cut, self._good = time.monotonic(), 0
-                    self._owed += self._limit - self._limit // 2
-                    self._limit //= 2
-                    requests = count_of(self._limit, "request")
-                    self._say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
-                raise
-            finally:
-                self._under_way.remove(begun)
-        finally:
-            self._release()
-
-    def _release(self) -> None:
-        if self._owed:
-            self._owed -= 1
-        else:
-            self._free.release()
-
-    @property
-    def is_silent(self) -> bool:
-        """Whether the endpoint has sent nothing for as long as a call may take."""
-        return time.monotonic() - self._heard >= self._timeout
-
-    def say_wait(self, seconds: float, why: str) -> None:
-        """Say that a wait begins, unless one as long was said: requests at once are often refused together."""
-        until = time.monotonic() + seconds
-        if seconds >= WORTH_SAYING and until > self._said_until + WORTH_SAYING:
-            self._said_until = until
-            self._say(f"waiting {seconds:,.0f} seconds before the next attempt: {why}")
-
-    async def watch(self) -> None:
-        """Say, once in each silence, that requests bring no reply."""
-        said = None
-        while True:
-            await asyncio.sleep(SILENCE / 20)
-            silence = time.monotonic() - max(self._heard, min(self._under_way, default=time.monotonic()))
-            if said != self._heard and silence >= max(SILENCE, 3 * self._slowest):
-                said = self._heard
-                requests = count_of(len(self._under_way), "request")
-                self._say(
-                    f"{requests} without a reply for {silence:,.0f} seconds; a call is given up after "
-                    f"{self._timeout:g} seconds (--timeout)"
-                )
-
-
 class _Session:
-    """The calls of a plan that are not answered yet."""
+    """The calls of a plan that are not answered yet, and the requests under way."""
 
     def __init__(self, plan: Plan, journal: Journal, progress: Callable[[Tally], None], say: Callable[[str], None]):
         self.plan, self.journal, self.progress, self.say = plan, journal, progress, say
         self.pending = journal.pending(plan.runs)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
+        self.client, self.context, self.has_answered = (
+            Client(plan.endpoint, plan.timeout),
+            plan.context,
+            journal.has_answer,
+        )
         self.sent = self.unusable = 0
         self.stopped, self.final = "", False
-        self.client = Client(plan.endpoint, plan.timeout)
-        self.traffic = _Traffic(plan, say)
-        self.context = plan.context
-        self.has_answered = journal.has_answer
-        self.disk, self.first, self.ending = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self.disk, self.first, self.ending, self.room = (
+            asyncio.Lock(),
+            asyncio.Event(),
+            asyncio.Event(),
+            asyncio.Event(),
+        )
         self.workers: list[asyncio.Task] = []
-
-    def run(self) -> None:
-        """Send them."""
-        try:
-            asyncio.run(self.send_all())
-        except ExceptionGroup as failed:  # of the workers: answers can't be kept
-            raise failed.exceptions[0] from None
-        finally:
-            self.journal.sync()
+        self.under_way: list[float] = []
+        """When the requests under way began: as many as ``most``, which an overrun endpoint halves."""
+        self.most, self.good, self.halved = plan.concurrency, 0, float("-inf")
+        self.next, self.said_until = float("-inf"), float("-inf")
+        self.heard, self.slowest = time.monotonic(), 0.0
 
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""
@@ -339,7 +264,7 @@ class _Session:
                 self.context = await self.client.context_length(self.plan.questions.model)
                 if self.context is not None:
                     self.say(f"the model's context has {self.context:,} tokens, as the endpoint says")
-            watching = group.create_task(self.traffic.watch())
+            watching = group.create_task(self.watch())
             self.workers.append(group.create_task(work()))
             if not self.has_answered:
                 await self.first.wait()
@@ -349,66 +274,108 @@ class _Session:
             await asyncio.wait(self.workers)
             watching.cancel()
 
+    async def watch(self) -> None:
+        """Let the others follow a first call that is slow; say, once in each silence, that requests bring no reply."""
+        plan, said = self.plan, None
+        while True:
+            await asyncio.sleep(min(SILENCE, HEAD_START) / 20)
+            silence = time.monotonic() - max(self.heard, min(self.under_way, default=time.monotonic()))
+            if silence >= min(HEAD_START, plan.timeout / 4):
+                self.first.set()
+            if said != self.heard and silence >= max(SILENCE, 3 * self.slowest):
+                said = self.heard
+                self.say(
+                    f"{count_of(len(self.under_way), 'request')} without a reply for {silence:,.0f} seconds; a call is "
+                    f"given up after {plan.timeout:g} seconds (--timeout)"
+                )
+
+    @contextlib.asynccontextmanager
+    async def request(self) -> AsyncIterator[float]:
+        """Wait for a turn, and keep it as long as a request takes; give when it began."""
+        while len(self.under_way) >= self.most:
+            self.room.clear()
+            await self.room.wait()
+        gap = 60.0 / self.plan.per_minute if self.plan.per_minute else 0.0
+        begun = self.next = max(time.monotonic(), self.next + gap)
+        self.under_way.append(begun)
+        try:
+            await asyncio.sleep(begun - time.monotonic())
+            yield begun
+            self.heard = time.monotonic()
+            self.slowest = max(self.slowest, self.heard - begun)
+            self.good += self.most < self.plan.concurrency
+            if self.good >= self.most:  # as many answers as may be under way: one more
+                self.most, self.good = self.most + 1, 0
+                if self.most == self.plan.concurrency:
+                    self.say(f"{count_of(self.most, 'request')} at once again")
+        except Unanswered as failed:
+            self.heard = self.heard if failed.silent else time.monotonic()
+            if failed.overrun and begun >= self.halved and self.most > 1:
+                self.halved, self.good, self.most = time.monotonic(), 0, self.most // 2
+                requests = count_of(self.most, "request")
+                self.say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
+            raise
+        finally:
+            self.under_way.remove(begun)
+            self.room.set()
+
+    async def wait(self, attempt: int, failed: Unanswered, call: str) -> None:
+        """Wait before a further attempt, as long as the endpoint asks, or longer each time; no longer if all ends."""
+        share = zlib.crc32(f"{call} {attempt}".encode("utf-8", "replace")) / 2**32  # those refused together come apart
+        seconds = min(LONGEST_BACKOFF, self.plan.backoff * 2.0 ** min(attempt - 1, 30)) * (0.5 + 0.5 * share)
+        seconds = seconds if failed.wait is None else failed.wait + min(1.0, self.plan.backoff) * share
+        until = time.monotonic() + seconds
+        if seconds >= WORTH_SAYING and until > self.said_until + WORTH_SAYING:  # requests at once often wait together
+            self.said_until = until
+            self.say(f"waiting {seconds:,.0f} seconds before the next attempt: {failed}")
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.ending.wait(), seconds)
+
     async def call(self, conversation: str, run: int) -> None:
         """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
-        plan, seconds, begun = self.plan, 0.0, 0.0
-        asked = list(plan.questions.ratings) or None
-        known = {"attempts": 0, "error": "no answer", "prompt_cut": False}
-        characters = plan.questions.characters(conversation)
+        plan, spent, begun = self.plan, 0.0, 0.0
+        characters, body = plan.questions.units[conversation].characters, plan.questions.body(conversation)
+        why = too_long_to_send(characters, self.context)
+        known = {"attempts": 0, "error": why or "no answer", "prompt_cut": bool(why)}
         try:
-            if why := too_long_to_send(characters, self.context):
-                known |= {"error": why, "prompt_cut": True}
             while not why:
                 try:
-                    async with self.traffic.request() as begun:
+                    async with self.request() as begun:
                         if self.stopped:
                             break
                         known["attempts"] += 1
                         self.sent += known["attempts"] == 1
-                        loop, slow = asyncio.get_running_loop(), min(HEAD_START, plan.timeout / 4)
-                        others_follow = loop.call_later(slow, self.first.set)
-                        try:
-                            body = plan.questions.body(conversation)
-                            returned = await self.client.ask(body, max(0.0, plan.timeout - seconds))
-                        finally:
-                            others_follow.cancel()
+                        returned = await self.client.ask(body, max(0.0, plan.timeout - spent))
+                        known |= {"error": None, "prompt_cut": False, **returned}
                 except Unanswered as failed:
-                    seconds += time.monotonic() - begun
+                    spent += time.monotonic() - begun
                     known |= {"error": str(failed), "prompt_cut": failed.too_long}
                     if failed.final or (failed.strange and not self.has_answered):
                         self.final = self.final or not self.stopped
                         self.stop(failed.stop or str(failed))
+                    if self.stopped or not failed.again or known["attempts"] > plan.retries:
                         break
-                    if not failed.again or known["attempts"] > plan.retries or self.stopped:
-                        break
-                    named = f"{conversation} {run} {known['attempts']}".encode("utf-8", "replace")
-                    share = zlib.crc32(named) / 2**32  # those refused together come again one by one
-                    wait = min(LONGEST_BACKOFF, plan.backoff * 2.0 ** min(known["attempts"] - 1, 30))
-                    wait *= 0.5 + 0.5 * share
-                    wait = wait if failed.wait is None else failed.wait + min(1.0, plan.backoff) * share
-                    self.traffic.say_wait(wait, str(failed))
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self.ending.wait(), wait)
+                    await self.wait(known["attempts"], failed, f"{conversation} {run}")
+                    if self.stopped:
                         break
                 else:
                     self.has_answered = True
-                    cut = cut_by_endpoint(characters, returned.get("input_tokens"), self.context)
-                    known |= {"seconds": round(time.monotonic() - begun, 4), "error": None, **returned}
+                    known["seconds"] = round(time.monotonic() - begun, 4)
+                    cut = cut_by_endpoint(characters, known.get("input_tokens"), self.context)
                     known |= {"error": cut, "prompt_cut": True} if cut else {}
                     break
         except asyncio.CancelledError:
             if self.stopped and known["attempts"]:  # else the user interrupted
-                self.keep(Answer(conversation, run, time=now(), asked=asked, **known))
+                self.keep(conversation, run, known)
             raise
         except Exception as error:  # of any kind: this call failed, and the session goes on
             known["error"] = self.client.short(one_line(error))
         if not known["attempts"] and not known["prompt_cut"]:  # stopped before it was sent
             return
-        answer = Answer(conversation, run, time=now(), asked=asked, **known)
-        self.keep(answer)
+        self.keep(conversation, run, known)
         self.first.set()
         async with self.disk:  # many calls share one wait for it
-            if self.journal.lacks(answer):
+            if self.journal.waiting:
                 await asyncio.to_thread(self.journal.sync)
 
     def stop(self, why: str) -> None:
@@ -417,11 +384,13 @@ class _Session:
             return
         self.stopped = why
         self.ending.set()
-        last = 0 if self.traffic.is_silent else LAST_REPLIES
+        is_silent = time.monotonic() - self.heard >= self.plan.timeout  # for as long as a call may take
+        last = 0 if is_silent else LAST_REPLIES
         asyncio.get_running_loop().call_later(last, lambda: [worker.cancel() for worker in self.workers])
 
-    def keep(self, answer: Answer) -> None:
+    def keep(self, conversation: str, run: int, known: dict) -> None:
         """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
+        answer = Answer(conversation, run, time=now(), asked=list(self.plan.questions.ratings) or None, **known)
         self.journal.add(answer)
         reply, tally = answer.reply, self.tally
         tally.statuses[reply.status] += 1
@@ -460,17 +429,22 @@ def carry_out(
         journal.check(plan.asked, plan.questions, plan.runs)  # again, now that no other session is at work here
         journal.begin(plan.asked, plan.about, plan.questions, plan.runs)
         session = _Session(plan, journal, progress, say)
-        if session.pending:
-            session.run()
+        try:
+            if session.pending:
+                asyncio.run(session.send_all())
+        except ExceptionGroup as failed:  # of the workers: answers can't be kept
+            raise failed.exceptions[0] from None
+        finally:
+            journal.sync()
         asked, stopped = {run for _, run in session.pending}, session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
-        lacking = f"not asked: {stopped}" if stopped else "not asked"
         outcome = Outcome(tally=session.tally, stopped=stopped, final=session.final, cut=journal.cut())
         outcome.remarks += few_tokens(journal)
+        lacking = f"not asked: {stopped}" if stopped else "not asked"
         for run in range(1, plan.runs + 1):
-            answers = journal.answers(run)
-            frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy, lacking=lacking)
+            answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
+            frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
             if run in asked or not log_path(plan, run).exists():
-                write_log(plan, run, answers, frame, lacking=lacking)
+                write_log(plan, run, answers, frame)
     return outcome
