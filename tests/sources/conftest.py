@@ -2,7 +2,6 @@
 
 import hashlib
 
-import pandas as pd
 import pytest
 
 from helpers.downloads import Server
@@ -40,24 +39,6 @@ def listening():
 def left_behind(places):
     """Names of unfinished files and folders in the cache."""
     return lambda: sorted(path.name for path in (places / "cache").rglob("*") if ".part" in path.name)
-
-
-@pytest.fixture
-def same_study():
-    """Assert that two studies hold the same people, conversations, messages and ratings, in the same order."""
-
-    def compare(ours, theirs, of=lambda ids: ids.notna()):
-        for name in ("conversations", "messages", "turns", "participants"):
-            found, expected = getattr(ours, name), getattr(theirs, name)
-            if expected is None:
-                assert found is None
-                continue
-            if "conversation" in expected:
-                expected = expected[of(expected["conversation"])]
-            expected = expected.reset_index(drop=True).drop(columns="row")
-            pd.testing.assert_frame_equal(found.drop(columns="row"), expected)
-
-    return compare
 
 
 @pytest.fixture
