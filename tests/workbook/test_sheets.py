@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from sense7 import loading
-from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
@@ -20,7 +19,6 @@ from sense7.workbook import (
     Sheet,
     WorkbookError,
     parse_sheets,
-    parse_workbook,
     read_workbook,
     write_sheets,
 )
@@ -738,23 +736,20 @@ def odd(minimal_sheets, tmp_path):
 
 
 def test_the_same_is_said_of_what_was_parsed_and_of_its_study(odd):
-    options = {"options": loading.reading_options(odd, allow_unreadable=True)}
-    for path, given in ((odd, options), (data_file("synthetic.xlsx"), {})):
-        said = describe(read_workbook(path, **given))
-        assert describe(parse_workbook(path, **given)) == said
+    for data, given in ((odd, {"allow_unreadable": True}), ("synthetic", {})):
+        said = describe(loading.load(data, **given))
+        assert describe(loading.parse(data, **given)) == said
     assert said["counts"]["conversations"] == 672
+    assert said["provenance"] == "synthetic workbook, whose numbers are no findings"
 
 
-def test_where_it_came_from_is_the_same_either_way():
-    for data in ("synthetic", data_file("synthetic.xlsx")):
-        assert loading.parse(data).provenance == loading.load(data).provenance
-
-
-def test_check_imports_nothing_that_only_statistics_and_drawings_need():
+def test_check_imports_nothing_that_only_statistics_and_drawings_need(minimal_sheets, tmp_path):
+    path = tmp_path / "mine.xlsx"
+    write_sheets(minimal_sheets(), path)
     code = (
         "import contextlib, sys\nfrom sense7.cli import main\n"
         "for options in ([], ['--json'], ['--strict'], ['--prompted', 'nobody']):\n"
-        "    sys.argv = ['sense7', 'check', 'synthetic', *options]\n"
+        f"    sys.argv = ['sense7', 'check', {str(path)!r}, *options]\n"
         "    with contextlib.suppress(SystemExit):\n        main()\n"
         f"print(sorted({NOT_FOR_CHECK} & set(sys.modules)), file=sys.stderr)"
     )

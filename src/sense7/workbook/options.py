@@ -125,11 +125,11 @@ class ReadingOptions:
         Interval(lowest=1.0, highest=5.0)
         """
         scales = {}
-        for name, ends, where in _entries(scale, "--scale"):
+        for name, ends, where in entries_of(scale, "--scale"):
             scales[_column(name, where)] = parse_interval(ends, where)
         words_of: dict[str, dict] = {}
         entries = (
-            [] if words is None else list(_entries(words if isinstance(words, Mapping) else [Path(words)], "words"))
+            [] if words is None else list(entries_of(words if isinstance(words, Mapping) else [Path(words)], "words"))
         )
         for name, entry, where in sorted(entries, key=lambda one: isinstance(one[1], Mapping)):
             column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
@@ -141,7 +141,7 @@ class ReadingOptions:
                     raise refusal(where, "no-number-of-word", word=word, number=number)
                 words_of.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
         known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
-        for name, values, _ in _entries(missing, "--missing"):
+        for name, values, _ in entries_of(missing, "--missing"):
             listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
             texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
             read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
@@ -236,7 +236,7 @@ def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path
     return replace(options, scales={**scales, **options.scales}, missing={**missing, **options.missing})
 
 
-def _entries(given: object, option: str) -> Iterator[tuple[object, object, str]]:
+def entries_of(given: object, option: str) -> Iterator[tuple[object, object, str]]:
     """Column, value, and where it stands, of what users give: NAME=VALUE, VALUE, a mapping, a YAML file; or several."""
     for one in [given] if isinstance(given, str | int | float | Path | Mapping) else given or ():
         if isinstance(one, Mapping):
@@ -245,8 +245,8 @@ def _entries(given: object, option: str) -> Iterator[tuple[object, object, str]]
             path = Path(one).expanduser()
             yield from ((name, value, f"{path}: {name}") for name, value in _yaml(path).items())
         else:
-            name, equals, value = str(one).rpartition("=")
-            yield name.strip() if equals else ALL_COLUMNS, value, f"{option} {one}"
+            name, equals, value = str(one).partition("=")
+            yield name.strip() if equals else ALL_COLUMNS, value if equals else name, f"{option} {one}"
 
 
 def _column(name: object, where: str) -> str:
