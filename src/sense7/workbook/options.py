@@ -217,7 +217,7 @@ class ReadingOptions:
 
 def is_scales_sheet(sheet: Sheet) -> bool:
     """Whether a sheet declares scales: it is called Scales, and has the columns column and scale or missing."""
-    names = {normalise_name(header) for header in sheet.header}
+    names = set(sheet.names)
     return normalise_name(sheet.name) == "scales" and "column" in names and not names.isdisjoint({"scale", "missing"})
 
 
@@ -225,7 +225,7 @@ def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path
     """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
     scales, missing = {}, {}
     for sheet in filter(is_scales_sheet, sheets.values()):
-        names = [normalise_name(header) for header in sheet.header]
+        names = sheet.names
         for number, row in enumerate(sheet.rows, 2):
             where = f"{path}: sheet {sheet.name}, row {number}"
             cells = dict(zip(reversed(names), reversed(row), strict=True))

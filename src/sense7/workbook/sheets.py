@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -326,7 +327,7 @@ def only_data(
             is_text and first == number - 1 and explains(row)
         ):
             first = number
-    names = [normalise_name(header) for header in sheet.header]
+    names = sheet.names
     headers, totals = set(range(first)), set()
     begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in sheet.rows]
     again = {cell for cell in set(sheet.column(key)) if isinstance(cell, str) and normalise_name(cell) == names[key]}
@@ -350,7 +351,7 @@ def only_data(
 def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
     """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
     after = normalise_name("PostTaskEmpathy")
-    names = [normalise_name(header) for header in sheet.header]
+    names = sheet.names
 
     def by_dimension(column: taxonomy.Column, name: str) -> bool:
         """Whether a name has the dimension of a rating column, as its suffix or in full."""
@@ -584,44 +585,36 @@ def read_participants(
     ``explained`` says that the other sheets have further rows of names.
     """
     candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
-
-    def columns_of(sheet: Sheet) -> list[str]:
-        return [normalise_name(header) for header in sheet.header]
-
-    def ids_of(sheet: Sheet) -> list[str]:
-        return [one for one in as_names(sheet.column(columns_of(sheet).index("pid"))) if one is not None]
-
-    def likely(sheet: Sheet) -> tuple[bool, bool, int]:
-        """The larger, the more likely this is the participants' sheet."""
-        distinct = len(set(ids_of(sheet)))
-        return "taskid" not in columns_of(sheet), len(ids_of(sheet)) == distinct, distinct
-
     for sheet in sheets.values():
         known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
         if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
-        own, original = set(columns_of(sheet)) - {""}, None
+        own, original = set(sheet.names) - {""}, None
         for name, official in used.items():
-            columns, keys = set(columns_of(sheets[name])) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
+            columns, keys = set(sheets[name].names) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
             called = normalise_name(official) in normalise_name(sheet.name)
             if columns and keys <= own and (called or columns == own):
                 original = original or name
+        people = [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one] if "pid" in own else []
+        once = len(people) == len(set(people))
         if original:
             diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
-        elif "pid" in own and ("taskid" not in own or len(ids_of(sheet)) == len(set(ids_of(sheet)))):
-            candidates.append(sheet)
+        elif "pid" in own and ("taskid" not in own or once):
+            candidates.append((("taskid" not in own, once, len(set(people))), sheet))
         else:
             diagnostics.add("unknown-sheet", {"sheet": sheet.name})
     if not candidates:
         return None, None
-    names = {normalise_name(one.name) for one in candidates}  # "People (2)" is a copy of "People"
-    originals = [
-        one for one in candidates if not any(n in (own := normalise_name(one.name)) and n != own for n in names)
+    names = {normalise_name(one.name) for _, one in candidates}
+    originals = [  # "People (2)" is a copy of "People"
+        (likely, one)
+        for likely, one in candidates
+        if not any(name in normalise_name(one.name) != name for name in names)
     ]
-    chosen = max(originals or candidates, key=likely)
-    position, active = columns_of(chosen).index("pid"), set(conversations["participant"]) if conversations else set()
+    _, chosen = max(originals or candidates, key=itemgetter(0))
+    position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
 
     def explains(row: list) -> bool:
         """Whether a row of texts is no participant: it has words above columns of numbers."""
@@ -634,7 +627,7 @@ def read_participants(
         )
 
     sheet, _ = only_data(chosen, position, explains, active, diagnostics)
-    for candidate in candidates:
+    for _, candidate in candidates:
         if candidate is not chosen:
             diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=sheet.name)
     report_state(sheet, diagnostics)
