@@ -8,17 +8,23 @@ from helpers.downloads import Server
 from sense7.workbook import Sheet, write_sheets
 
 
+@pytest.fixture(scope="session")
+def synthetic(tmp_path_factory):
+    """What stands in for the synthetic workbook."""
+    path = tmp_path_factory.mktemp("data") / "synthetic.xlsx"
+    write_sheets([Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], path)
+    return path.read_bytes()
+
+
 @pytest.fixture(autouse=True)
-def places(tmp_path, monkeypatch):
+def places(tmp_path, monkeypatch, synthetic):
     """A checkout, a cache and a working directory of the test's own; no proxy in between."""
     root = tmp_path / "checkout"
     for folder in ("notebooks", "data"):
         (root / folder).mkdir(parents=True)
     (root / "_config.yml").touch()
     (root / "data" / "claims.yml").touch()
-    write_sheets(
-        [Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], root / "data/synthetic.xlsx"
-    )
+    (root / "data/synthetic.xlsx").write_bytes(synthetic)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("SENSE7_ROOT", str(root))

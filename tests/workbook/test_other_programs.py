@@ -107,8 +107,7 @@ MISSING = [
 ]
 
 
-@pytest.mark.parametrize("word", MISSING)
-@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize(("word", "as_text"), [*((word, False) for word in MISSING), ("None", True), ("NA", True)])
 def test_a_word_for_missing_among_numbers_is_no_level(word, as_text, tmp_path):
     cells = dict.fromkeys(range(1, 48, 4), word)
     sheets = rows_of_a_study(cells=cells)
@@ -165,8 +164,8 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
     with pytest.raises(UserError, match=rf"--missing {float(code):g}") as error:
         s7.load(path)
     assert "--scale" not in str(error.value)
-    for missing in (code, f"Affective={code}", {"Affective": [5000, code]}):
-        assert affective(s7.load(path, missing=missing)) == of_others(sheets, cells)
+    missing = {-99: code, 999: f"Affective={code}"}.get(code, {"Affective": [5000, code]})
+    assert affective(s7.load(path, missing=missing)) == of_others(sheets, cells)
     sheets["Scales"] = [["column", "missing"], ["Affective", code]]
     assert affective(s7.load(write_xlsx(path, sheets))) == of_others(sheets, cells)
 
