@@ -69,10 +69,14 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
 	@$(MAKE) test LONG=--long
 
+# A changed module is tested by its own doctests, and by the files of tests that carry its name.
+CHANGED = $$(git diff --name-only --diff-filter=d main -- '*.py'; git ls-files --others --exclude-standard -- '*.py')
 .PHONY: check
-check: judge ## style, and the tests of what changed since main, in half a minute: between two edits
+check: judge ## style, and the tests of what changed since main: between two edits
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
-	@$(BIN)/python scripts/check_changes.py
+	@for name in $(CHANGED); do case $$name in tests/*/test_*|tests/test_*) echo $$name;; \
+	  src/*) echo $$name; find tests -name "test_$$(basename $$name .py)*.py";; esac; done | sort -u | \
+	  grep -v -e tests/browser -e tests/built_book | xargs -r $(BIN)/python -m pytest -qx -n $(JOBS)
 
 .PHONY: lab
 lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
@@ -120,7 +124,6 @@ reference: judge ## compute R's reference values again and report what moved (tw
 derived: setup ## regenerate every derived file that is committed
 	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
 	@$(BIN)/sense7 notebooks
-	@$(BIN)/python scripts/write_codemeta.py
 	@$(BIN)/python tests/test_house.py
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \

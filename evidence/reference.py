@@ -3,11 +3,11 @@
     make reference                               # run R and compare its values with golden.csv; then as `table`
     make reference UPDATE=1                      # the same, and golden.csv becomes what R gave
     python evidence/reference.py compare NEW.csv  # compare values that R has given elsewhere
-    python evidence/reference.py table            # measure the errors, by the tests that assert R's values
+    python evidence/reference.py table            # measure the errors again
 
 R's values stand in tests/reference/golden.csv, one row per quantity; tests/reference/families.yml says which quantities
-belong together, how far a value may differ when R runs again, and which function computes them. The errors are noted by
-the tests themselves: the table shows what they assert through `golden.check`.
+belong together, how far a value may differ when R runs again, and which function computes them. The project's own
+values and their tolerances are in tests/helpers/golden.py.
 """
 
 import argparse
@@ -32,9 +32,7 @@ SCRIPT = FOLDER / "reference.R"
 VALUES = FOLDER / "golden.csv"
 FAMILIES = FOLDER / "families.yml"
 TABLE = ROOT / "data" / "reference.json"
-ERRORS = "SENSE7_REFERENCE_ERRORS"
-"""Variable that tells tests/conftest.py where to write the errors."""
-
+MEASURED = ("largest_error", "quantity")
 NOISE = 1e-9
 """Errors below this are rounding, which differs from one processor to the next."""
 
@@ -111,16 +109,11 @@ def run_r(target: Path) -> None:
 
 
 def measure() -> list[tuple[str, str, float, float]]:
-    """Run the tests that assert R's values: quantity, kind of tolerance, tolerance, error of each assertion."""
-    files = [str(path) for path in sorted((ROOT / "tests").rglob("test_*.py")) if "golden.check(" in path.read_text()]
-    with tempfile.TemporaryDirectory() as folder:
-        noted = Path(folder) / "errors.json"
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
-        options = {"cwd": ROOT, "env": os.environ | {ERRORS: str(noted)}, "capture_output": True, "text": True}
-        done = subprocess.run(command, check=False, **options)  # noqa: S603 our own tests
-        if done.returncode:
-            raise ReferenceProblem(f"{done.stdout[-3000:]}\nTests of R's values fail; the table was not written.")
-        return [tuple(row) for row in json.loads(noted.read_text(encoding="utf-8"))]
+    """Quantity, kind of tolerance, tolerance, and error of each of the project's own values."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+    from helpers import golden
+
+    return [error for family in golden.OURS for error in golden.errors_of(family)]
 
 
 def errors_by_family(errors: Iterable, entries: Mapping[str, dict]) -> dict[str, list[dict]]:
@@ -170,28 +163,21 @@ def make_table(values: Mapping[str, dict], families: Mapping, errors: Iterable) 
 
 def differences(stored: Mapping, fresh: Mapping) -> list[str]:
     """What a stored table says otherwise than a fresh one; errors may differ by rounding, or by a factor of two."""
-    lines = [
-        f"{name} is not what it was: run `make reference`"
-        for name in ("values", "asserted", "not_computed", "without_reference")
-        if stored[name] != fresh[name]
-    ]
-    before = {row["statistic"]: row for row in stored["families"]}
-    after = {row["statistic"]: row for row in fresh["families"]}
-    lines += [f"{name}: in one table only: run `make reference`" for name in sorted(before.keys() ^ after.keys())]
-    for name in before.keys() & after.keys():
-        facts = [{key: value for key, value in row.items() if key != "errors"} for row in (before[name], after[name])]
-        known = [
-            {(row["kind"], row["tolerance"], row["values"]): row["largest_error"] for row in table[name]["errors"]}
-            for table in (before, after)
+    before, after = (
+        json.loads(json.dumps(table), object_hook=lambda row: {key: row[key] for key in row if key not in MEASURED})
+        for table in (stored, fresh)
+    )
+    if before != after:
+        return [
+            f"{name}: other contents are stored: run `make reference`" for name in fresh if before[name] != after[name]
         ]
-        if facts[0] != facts[1] or known[0].keys() != known[1].keys():
-            lines.append(f"{name}: other functions, values or tolerances are stored: run `make reference`")
-            continue
-        for group, error in known[1].items():
-            low, high = sorted((known[0][group], error))
-            if high > NOISE and high > 2 * low:
-                lines.append(f"{name}: the largest error is {error:g}, and {known[0][group]:g} is stored")
-    return lines
+    rows = [(row["statistic"], error["largest_error"]) for row in fresh["families"] for error in row["errors"]]
+    known = [error["largest_error"] for row in stored["families"] for error in row["errors"]]
+    return [
+        f"{statistic}: the largest error is {error:g}, and {old:g} is stored: run `make reference`"
+        for (statistic, error), old in zip(rows, known, strict=True)
+        if max(error, old) > max(NOISE, 2 * min(error, old))
+    ]
 
 
 def main(arguments: list[str] | None = None) -> int:

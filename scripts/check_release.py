@@ -5,13 +5,10 @@
 It changes nothing. Exit code 2, with a line for each thing to fix.
 """
 
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-
-import yaml
 
 from sense7 import __version__
 
@@ -40,14 +37,14 @@ def problems(root: Path, version: str) -> list[str]:
 
 
 def stated(root: Path) -> dict[str, str]:
-    """Files that repeat the version -> what they say."""
-    citation, codemeta, page = (root / name for name in ("CITATION.cff", "codemeta.json", "book/cite.md"))
-    said = {"CITATION.cff": str(yaml.safe_load(citation.read_text(encoding="utf-8")).get("version"))}
-    if codemeta.exists():
-        said["codemeta.json"] = json.loads(codemeta.read_text(encoding="utf-8")).get("version")
-    if page.exists():
-        said["book/cite.md"] = re.findall(r"version = \{(.+?)\}", page.read_text(encoding="utf-8"))[-1]
-    return said
+    """Files that repeat the version -> what they say; of those that are here."""
+    said = {
+        "CITATION.cff": r"^version: (.+)$",
+        "codemeta.json": r'^ ?\{? ?"version": "(.+?)"',
+        "book/cite.md": r"version = \{(.+?)\}",
+    }
+    texts = {name: (root / name).read_text(encoding="utf-8") for name in said if (root / name).exists()}
+    return {name: (re.findall(said[name], text, re.MULTILINE) or [None])[-1] for name, text in texts.items()}
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -22,13 +22,9 @@ from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
 LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
-UV_OF_PIP = {
-    "index-url": "DEFAULT_INDEX",
-    "extra-index-url": "INDEX",
-    "find-links": "FIND_LINKS",
-    "no-index": "NO_INDEX",
-}
-UV_OF_PIP |= {"trusted-host": "INSECURE_HOST"}
+UV_OF_PIP = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
+UV_OF_PIP |= {"no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "cert": "SSL_CERT_FILE"}
+UV_OF_PIP |= {"proxy": "ALL_PROXY"}
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -49,13 +45,12 @@ def told(configuration: str) -> dict[str, str]:
     lines = sorted(configuration.splitlines(), key=lambda line: line.startswith(":env:"))  # which prevails
     settings = {name: str(ast.literal_eval(value)) for name, value in re.findall(r"\.([a-z-]+)=(.*)", "\n".join(lines))}
     # A folder that isn't there is an error to uv, and nothing to pip.
-    links = [link for link in settings.pop("find-links", "").split() if "://" in link or Path(link).exists()]
-    settings |= {"find-links": ",".join(links)} if links else {}
-    named = {f"UV_{UV_OF_PIP[name]}": value for name, value in settings.items() if name in UV_OF_PIP}
-    named |= {"SSL_CERT_FILE": settings.get("cert"), "ALL_PROXY": settings.get("proxy")}
+    links = [link for link in settings.get("find-links", "").split() if "://" in link or Path(link).exists()]
+    settings["find-links"] = ",".join(links)
+    variables = {UV_OF_PIP[name]: value for name, value in settings.items() if value and name in UV_OF_PIP}
     # Of all indexes, as pip does: the hashes say which file is meant.
     return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | {
-        name: value for name, value in named.items() if value and name not in os.environ
+        name: value for name, value in variables.items() if name not in os.environ
     }
 
 
@@ -84,9 +79,6 @@ def main() -> None:
     known = VENV / ".made-from"
     lock = JUDGES_LOCK if "--judge" in sys.argv or (known / JUDGES_LOCK).exists() else LOCK
     wanted = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
-    made = {name: (known / name).read_bytes() for name in wanted if (known / name).exists()}
-    if made == wanted and (VENV / "bin" / "python").exists():
-        return
     print(f"Making .venv from {lock} (once) ...", flush=True)
     try:
         with replacing_folder(VENV) as new:
@@ -99,15 +91,13 @@ def main() -> None:
             # Python reads a path file in the encoding of the locale, which can be ASCII where the path is not.
             for path in new.glob("lib/python*/site-packages/*.pth"):
                 if path.read_bytes().strip() == os.fsencode(ROOT / "src"):
-                    place = VENV / path.parent.relative_to(new)
-                    path.write_text(os.path.relpath(ROOT / "src", place) + "\n", "ascii")
+                    path.write_text(f"{os.path.relpath(ROOT / 'src', VENV / path.parent.relative_to(new))}\n", "ascii")
             (new / ".made-from").mkdir()
             for name, content in wanted.items():
                 (new / ".made-from" / name).write_bytes(content)
     except (UserError, subprocess.CalledProcessError) as error:
         no_pip = f"{sys.executable} can't make an environment; on Debian: apt install python3-venv"
-        print(error if isinstance(error, UserError) else no_pip, file=sys.stderr)
-        sys.exit(2)
+        sys.exit(print(error if isinstance(error, UserError) else no_pip, file=sys.stderr) or 2)
 
 
 if __name__ == "__main__":

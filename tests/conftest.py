@@ -1,11 +1,8 @@
 """Fixtures for all tests: reference values of R, real ratings, a small official workbook, and a browser."""
 
-import builtins
 import contextlib
-import csv
 import gc
 import io
-import json
 import os
 import signal
 import subprocess
@@ -15,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from evidence import reference
 from hypothesis import HealthCheck, settings
 
 from helpers.chromium import chromium
+from helpers.golden import REFERENCE, reference
 from helpers.released import lend_an_ear_sheets
 from sense7 import cli
 from sense7.book import execute
@@ -36,7 +33,6 @@ settings.register_profile("searching", deadline=None)
 settings.load_profile("fixed")
 
 ROOT = Path(__file__).resolve().parents[1]
-REFERENCE = ROOT / "tests" / "reference"
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
     *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
@@ -48,9 +44,6 @@ SLOWEST = (
 SHARING = ("tests/built_book", "tests/simulate")
 """Folders whose files share what is slow to make: parsed pages; the truth of the default simulation."""
 
-REFERENCES = pytest.StashKey[dict[str, set]]()
-"""Quantities of the reference values: all of them, those asserted, those left out, and how near each came."""
-
 
 @pytest.fixture(scope="session")
 def shared():
@@ -61,13 +54,9 @@ def shared():
 
 
 @pytest.fixture(scope="session")
-def golden(request):
-    """Reference values computed in R: quantity -> value. Each has to be asserted or left out; see below."""
-    with (REFERENCE / "golden.csv").open() as stream:
-        values = {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
-    found = request.config.stash[REFERENCES]
-    found["all"].update(values)
-    return References(values, found["asserted"], found["left out"], found["errors"])
+def golden():
+    """Reference values computed in R: quantity -> value."""
+    return reference()
 
 
 @pytest.fixture(scope="session")
@@ -148,29 +137,6 @@ def predictions_of(judge):
     return Sheet("results", ["TaskId", "PID", "IS_EMPATHY", "ground-truth", "Model", "CoT"], rows)
 
 
-class References(dict):
-    """Reference values, with a note of those that tests ask for and of those that are left out with a reason."""
-
-    def __init__(self, values, asserted, left_out, errors):
-        super().__init__(values)
-        self.asserted, self.left_out, self.errors = asserted, left_out, errors
-
-    def __getitem__(self, quantity):
-        self.asserted.add(quantity)
-        return super().__getitem__(quantity)
-
-    def check(self, quantity, value, *, abs=0.0, rel=0.0):
-        """Assert that a value is R's, within an absolute tolerance or one relative to R's value, and note its error."""
-        reference, value = self[quantity], float(value)
-        difference = builtins.abs(value - reference)
-        assert difference <= max(abs, rel * builtins.abs(reference)), (
-            f"{quantity}: {value!r} differs from {reference!r}, R's value, by {difference:.3g}"
-        )
-        kind, tolerance = ("relative", rel) if rel else ("absolute", abs)
-        error = difference / builtins.abs(reference) if rel else difference
-        self.errors.add((quantity, kind, tolerance, error))
-
-
 @pytest.fixture(scope="session")
 def minimal_sheets():
     """Build a small valid workbook that is read without a diagnostic; see ``build_minimal``."""
@@ -199,9 +165,6 @@ def resampled():
     return lambda table: (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
 
 
-# Whether every reference value was asserted is known when all tests have run, in however many processes.
-
-
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run what is marked long, as make test-long does")
 
@@ -223,10 +186,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is long, and begin with what takes longest.
-
-    Not by ``-m "not long"``: after a run of some tests nobody asks whether every reference value was asserted.
-    """
+    """Leave out what is long, and begin with what takes longest."""
     if not config.getoption("--long"):
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
         items[:] = [item for item in items if not item.get_closest_marker("long")]
@@ -249,52 +209,6 @@ def pytest_configure(config):
     # In the background of a script interrupts are ignored; processes that tests interrupt would ignore them, too.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    config.stash[REFERENCES] = {"all": set(), "asserted": set(), "left out": set(), "errors": set()}
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node):
-    """A process of pytest-xdist is done: take over what it noted."""
-    for kind, quantities in getattr(node, "workeroutput", {}).get("references", {}).items():
-        node.config.stash[REFERENCES][kind].update(map(tuple, quantities) if kind == "errors" else quantities)
-
-
-def pytest_sessionfinish(session):
-    found = session.config.stash[REFERENCES]
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["references"] = {kind: sorted(quantities) for kind, quantities in found.items()}
-    elif reference_problems(session.config) and not session.testsfailed:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    if not hasattr(session.config, "workeroutput") and (path := os.environ.get("SENSE7_REFERENCE_ERRORS")):
-        Path(path).write_text(json.dumps(sorted(found["errors"])), "utf-8")  # for evidence/reference.py
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    for problem in reference_problems(config):
-        terminalreporter.write_line(f"FAILED reference values: {problem}", red=True)
-
-
-def reference_problems(config):
-    """What is wrong after a run of all tests; nothing after a run of some."""
-    if config.option.file_or_dir or any(config.getoption(name, None) for name in PARTIAL):
-        return []
-    found = config.stash[REFERENCES]
-    silent, both = found["all"] - found["asserted"] - found["left out"], found["asserted"] & found["left out"]
-    return [
-        *(f"{quantity} is neither asserted nor left out with a reason" for quantity in sorted(silent)),
-        *(f"{quantity} is asserted: take it off the list of those left out" for quantity in sorted(both)),
-        *(stale_table(found["errors"]) if not silent and not both and found["errors"] else ()),
-    ]
-
-
-def stale_table(errors):
-    """What data/reference.json, which the book shows, says otherwise than this run."""
-    fresh = reference.make_table(reference.read_values(reference.VALUES), reference.read_families(), errors)
-    return reference.differences(json.loads(reference.TABLE.read_text("utf-8")), fresh)
-
-
-PARTIAL = ("keyword", "markexpr", "deselect", "lf", "stepwise", "collectonly")
-"""Options after which not all tests have run."""
 
 
 def build_minimal(*, tasks=(), messages=(), participants=(), further=(), conversations=4, turns=2):

@@ -151,15 +151,18 @@ def counted(number):
         (SIGN, recorded(0.0, -1, 0.8), "official", NOT),
         (POSITIVE, recorded(0.3, 0.1, 0.5), "official", PASSED),
         (POSITIVE, recorded(0.3, 0.0, 0.5), "official", NOT),
+        (POSITIVE, recorded(0.3, 0.1 + 0.2 - 0.3, 0.5), "official", NOT),  # nor is what rounding leaves above zero
         (POSITIVE, recorded(-0.3, -0.5, -0.1), "official", NOT),
         (FLAG, HIGHEST, "official", PASSED),
         (FLAG, recorded("a") | recorded("tie", key="is_highest"), "official", NOT),
         (FLAG, recorded("a"), "official", f"{UNKNOWN} (is highest: not recorded here)"),
         (BEYOND, recorded(0.3, 0.11, 0.5), "official", PASSED),
         (BEYOND, recorded(0.3, 0.1, 0.5), "official", NOT),
+        (BEYOND, recorded(0.3, 0.4 - 0.3, 0.5), "official", NOT),  # in floating point the limit lies above 0.1
         (BEYOND, recorded(-0.3, -0.5, -0.2), "official", NOT),
         (BEYOND, recorded(0.3), "official", f"{UNKNOWN} (there is no interval to tell the distance by)"),
         (SIGNIFICANT, recorded(0.05), "official", PASSED),
+        (SIGNIFICANT, recorded(1.05 - 1), "official", PASSED),
         (SIGNIFICANT, recorded(0.0501, 0.0, 0.1), "official", NOT),
         (COUNTS, recorded(5.0), "official", PASSED),
         (COUNTS, recorded(4), "official", NOT),
@@ -450,11 +453,19 @@ NUMBER = {"number": "the value", "reason": "a"}
         ("just text", "claims.yml: 'just text' is not of type 'array'"),
         ("- a", "claim 1: 'a' is not of type 'object'"),
         ("a: [", "can't be read"),
+        ("[&a [x], &b [*a, *a], &c [*b, *b], *c]", "an alias"),
+        ("- !!python/object/apply:os.getcwd []", "can't be read"),
+        ("- caf\N{LATIN SMALL LETTER E WITH ACUTE}".encode("latin-1"), "utf-8"),
+        ("[" * 10_000, "nested too deeply"),
+        (broken(lambda e: e[1].update(value=float("nan"))), "nan is no number"),
+        (None, "can't be read (No such file or directory)"),
     ],
 )
 def test_a_broken_claims_file_is_refused_with_its_place(tmp_path, content, message):
     path = tmp_path / "claims.yml"
-    path.write_text(content if isinstance(content, str) else content())
+    content = content() if callable(content) else content
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(UserError, match=r"claims\.yml") as error:
         claims.load_claims(path)
     assert message in str(error.value)

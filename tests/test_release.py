@@ -2,11 +2,12 @@
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
-from scripts import check_release, write_codemeta
+from scripts import check_release
 
 import sense7
 
@@ -81,8 +82,16 @@ def test_every_file_says_the_same_version_and_repository():
     assert citation["repository-code"] == config["repository"]["url"]
 
 
-def test_codemeta_is_what_make_derived_writes():
-    assert write_codemeta.codemeta() == json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+def test_codemeta_says_what_other_files_say():
+    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert said["softwareRequirements"] == project["dependencies"]
+    assert said["runtimePlatform"] == f"Python {project['requires-python']}"
+    assert (said["description"], said["keywords"]) == (project["description"], project["keywords"])
+    assert (said["name"], said["codeRepository"]) == (citation["title"], citation["repository-code"])
+    assert said["dateModified"] == str(citation["date-released"])
+    assert said["referencePublication"]["name"] == citation["preferred-citation"]["title"]
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)

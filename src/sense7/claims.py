@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7.errors import UserError
+from sense7.estimators.order import rounded
 from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
 from sense7.record import P_VALUE, format_number
@@ -45,8 +46,8 @@ ONLY_OFFICIAL = "Only the official workbook can be compared with a published fig
 class Rule(NamedTuple):
     """A kind of rule: whether a value passes it, and what it asks of the value.
 
-    ``passes`` takes the limit, the value and the published figure, ``asks`` the limit and the unit. A rule that
-    ``states_an_effect`` can be passed or failed by any data; the others are about a published figure.
+    ``passes`` takes the limit, the value (numbers rounded) and the published figure, ``asks`` the limit and the unit. A
+    rule that ``states_an_effect`` can be passed or failed by any data; the others are about a published figure.
     """
 
     passes: Callable[[object, Mapping, float | None], bool]
@@ -66,8 +67,7 @@ def _sign(wanted: str, value: Mapping, _) -> bool:
 
 
 RULES = {
-    # Guards against 0.966 - 0.961 being slightly above 0.005.
-    "within": Rule(lambda most, value, published: abs(value["estimate"] - published) <= most + 1e-12, _near, False),
+    "within": Rule(lambda most, value, published: rounded(abs(value["estimate"] - published)) <= most, _near, False),
     "at_most": Rule(
         lambda limit, value, _: 0 < value["estimate"] <= limit,
         lambda limit, unit: f"be at most {format_number(limit, unit)}",
@@ -366,7 +366,7 @@ def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: Impli
         says = f"{format_number(truth, unit)} ({source}) lies {abs(distance):.1f} standard errors away, by the spread "
         says += "over simulated studies."
     else:
-        passed = low <= truth <= high
+        passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
         of = "was put into" if source == "planted" else "follows from"
         shown, contains = format_number(truth, unit), "contains" if passed else "misses"
         says, mark = f"The interval {contains} {shown}, which {of} the simulation.", "inside" if passed else "outside"
@@ -418,7 +418,8 @@ def apply_rule(claim: Claim, values: Mapping[str, Mapping]) -> tuple[bool | None
             return None, f"{given.replace('_', ' ')}: {value.get('reason') or 'not recorded here'}"
     if rule.needs_an_interval and value["low"] is None:
         return None, f"there is no interval to tell the {'sign' if name == 'sign' else 'distance'} by"
-    return rule.passes(given, value, claim.value), ""
+    numbers = {part: rounded(number) for part, number in value.items() if isinstance(number, float)}
+    return bool(rule.passes(given, {**value, **numbers}, claim.value)), ""
 
 
 def summarize(rows: Sequence[Row]) -> str:

@@ -58,7 +58,7 @@ def new_checkout(tmp_path_factory, run_here):
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, run_here):
-    """A small checkout with two built editions, which all processes of the tests share: only to be read."""
+    """A small checkout with a built edition, which all processes of the tests share: only to be read."""
     place = tmp_path_factory.getbasetemp()
     place = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "built"
     place.mkdir(exist_ok=True)
@@ -66,11 +66,9 @@ def built(tmp_path_factory, run_here):
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = Checkout(place / "check out", run_here)
         if not (place / "done").exists():
-            build = made.shared_book()
-            for name in (SHARED_NAME, "two"):
-                done = made.call(*[name if word == SHARED_NAME else word for word in build])
-                assert done.returncode == 0, done.stderr
-                assert done.stdout.splitlines()[-1] == str(made.editions / name / "html" / "index.html")
+            done = made.call(*made.shared_book())
+            assert done.returncode == 0, done.stderr
+            assert done.stdout.splitlines()[-1] == str(made.editions / SHARED_NAME / "html" / "index.html")
             (place / "done").touch()
     return made
 
@@ -90,7 +88,7 @@ def copy(built, edition, tmp_path, monkeypatch):
 
 @pytest.fixture
 def own(built, tmp_path, run_here, monkeypatch, quick_builds):
-    """A copy of the shared checkout and its editions, to be built from again; SENSE7_ROOT names it."""
+    """A copy of the shared checkout and its edition, to be built from again; SENSE7_ROOT names it."""
     shutil.copytree(built.root, tmp_path / "check out")
     monkeypatch.setenv("SENSE7_ROOT", str(tmp_path / "check out"))
     return Checkout(tmp_path / "check out", run_here)

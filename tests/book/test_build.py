@@ -1,10 +1,13 @@
 """Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
+import errno
 import html
 import json
 import os
 import re
+import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,20 +16,22 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from helpers.checkout import HOSTILE, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
+from helpers import interrupting
+from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, SHARED_NAME, SHARED_PARAMETERS, recording
 from sense7.book import build, plan
+from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import claim_edition, require_same_source, write_site
 from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
 from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
-from sense7.checkout import Project, find_checkout
+from sense7.checkout import Project
 from sense7.errors import UserError
+from sense7.files import UNFINISHED, scratch_folder
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import judges
 from sense7.loading import load
-from sense7.sources import SOURCES, Provenance
 from sense7.workbook import ReadingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,14 +70,19 @@ def test_a_name_that_is_no_plain_folder_is_refused(name):
         plan._edition_name(name, "mine.xlsx")
 
 
-@pytest.mark.parametrize("name", ["a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100])
-def test_plain_names_pass(name):
-    assert plan._edition_name(name, "mine.xlsx") == name
-
-
-def test_a_refused_name_comes_with_one_that_would_do():
-    with pytest.raises(UserError, match=r"--name meine-daten-2$"):
-        plan._edition_name(None, "../x/meine & daten #2.xlsx")
+@pytest.mark.parametrize(
+    ("name", "data", "found"),
+    [
+        *((name, "mine.xlsx", name) for name in ("a", "Übung 1", "a.b-c_d+(2)", "2025", "x" * 100)),
+        (None, "synthetic", "synthetic"),
+        ("official", "official", "official"),
+        ("mine", "official", "mine"),
+        (None, "ieval", "ieval"),
+        (None, "../../data/golden.xlsx", "golden"),
+    ],
+)
+def test_plain_names_pass_and_a_data_set_has_its_own(name, data, found):
+    assert plan._edition_name(name, data) == found
 
 
 @pytest.mark.parametrize("stem", ["my réal data (1) 'x'", "a; rm b", "(a) $b", "~a`b`", "a!b*?", "-a\nb"])
@@ -86,29 +96,6 @@ def test_reserved_names_are_for_their_data_only(name):
     for given, data in ((name, "mine.xlsx"), (None, f"../x/{name}.xlsx")):
         with pytest.raises(UserError, match=f"my-{name}"):
             plan._edition_name(given, data)
-
-
-def test_a_data_set_has_its_own_name_and_may_have_another():
-    assert plan._edition_name(None, "synthetic") == "synthetic"
-    assert plan._edition_name("official", "official") == "official"
-    assert plan._edition_name("mine", "official") == "mine"
-    assert plan._edition_name(None, "ieval") == "ieval"
-    assert plan._edition_name(None, "../../data/golden.xlsx") == "golden"
-
-
-@pytest.mark.parametrize("data", ["synthetic.xlsx", "official.xlsx"])
-def test_an_own_file_cannot_pass_for_another_data_set(checkout, data):
-    checkout.book()
-    path = checkout.workbook(checkout.root / data)
-    with pytest.raises(UserError, match="the name of another data set"):
-        build_edition(str(path))
-
-
-@pytest.mark.parametrize("name", ["data", "predictions", "results"])
-def test_what_the_build_sets_itself_is_no_parameter(checkout, name):
-    checkout.book()
-    with pytest.raises(UserError, match="set by the build itself"):
-        build_edition(str(checkout.root / "mine.xlsx"), parameters={name: "x"})
 
 
 def test_an_edition_holds_its_judges_predictions_and_others_where_they_are_chosen(built, edition, monkeypatch):
@@ -191,14 +178,6 @@ def test_unfit_parameters_are_refused_before_the_workbook_is_read(checkout):
     assert not (checkout.root / "_build").exists()
 
 
-def test_without_a_checkout_the_way_out_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr("sense7.checkout.find_root", lambda: None)
-    with pytest.raises(UserError, match="SENSE7_ROOT"):
-        find_checkout()
-    with pytest.raises(UserError, match=r"no edition 'x' yet \(present: none\)"):
-        read_ledger(tmp_path, "x")
-
-
 # Facts and banners
 
 
@@ -248,31 +227,6 @@ def given(name="mine", jobs=()):
     return SimpleNamespace(name=name, jobs=dict(jobs), project=Project(ROOT, ROOT), **parts)
 
 
-def test_the_facts_of_every_kind_of_data_make_a_banner():
-    study = nobody()
-    official = SOURCES["official"]
-    for kind, name, address in (
-        ("official", "official", official.address),
-        ("third-party", "ieval", None),
-        ("synthetic", "synthetic", None),
-        ("own", "mine", None),
-    ):
-        known = Provenance(
-            kind=kind,
-            name=name,
-            file=f"{name}.xlsx",
-            address=address,
-            fetched="2026-01-01T00:00:00+00:00",
-            sha256="a" * 64,
-            size=1,
-            mirror=False,
-            found="a" * 64,
-        )
-        banner = banner_of(build._facts(given(name=name), study, known) | {"verdicts": ""})
-        assert ("Official SENSE-7 workbook" in banner) is (kind == "official")
-        assert ("not SENSE-7" in banner) is (kind == "third-party")
-
-
 def job(**defaults):
     return Job(TextNotebook(Path("a.md"), "", "", defaults, {}), {}, "", {})
 
@@ -292,11 +246,9 @@ def test_a_broken_configuration_is_named(checkout, text):
 
 
 def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
-    address = configuration(checkout.root)["repository"]["url"]
-    monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
-    assert configuration(checkout.root)["repository"]["url"] == "https://github.com/me/mine" != address
-    monkeypatch.setenv("SENSE7_REPOSITORY", "https://example.org/x")
-    assert configuration(checkout.root)["repository"]["url"] == "https://example.org/x"
+    for variable, value in (("GITHUB_REPOSITORY", "me/mine"), ("SENSE7_REPOSITORY", "https://example.org/x")):
+        monkeypatch.setenv(variable, value)
+        assert configuration(checkout.root)["repository"]["url"].removeprefix("https://github.com/") == value
 
 
 # The change of books
@@ -304,21 +256,14 @@ def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monk
 
 def test_the_next_build_clears_up_after_killed_ones_and_keeps_what_was_used_last(tmp_path, monkeypatch):
     editions, cache = tmp_path / "editions", tmp_path / "cache"
-    for folder in ("editions/.making-a-1/edition", "editions/.last-lost", "editions/.last-there", "editions/there"):
-        (tmp_path / folder).mkdir(parents=True)
-    (editions / ".last-lost" / "file").write_text("good")
-    (editions / "there" / "file").write_text("newer")
-    for age, name in enumerate([".making-01-a-x", "newest", "newer", "oldest"]):
+    for age, name in enumerate([f"{UNFINISHED}x", "newest", "newer", "oldest"]):
         (cache / name).mkdir(parents=True)
         os.utime(cache / name, (10**9 - age, 10**9 - age))
     monkeypatch.setattr(build, "KEPT_IN_CACHE", 2)
     said = []
     with build._alone(editions / "x", cache, said.append) as waited:
         assert (waited, said) == (False, [])
-        assert visible(editions) == ["lost", "there"]
-        assert hidden(editions) == hidden(cache) == []
-        assert (editions / "lost" / "file").read_text() == "good"
-        assert (editions / "there" / "file").read_text() == "newer"
+        assert hidden(cache) == []
         assert visible(cache) == ["newer", "newest"]
 
 
@@ -390,11 +335,6 @@ def test_no_name_of_a_workbook_becomes_markup(edition):
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
 
 
-def test_the_banner_stands_on_every_page_with_the_file_as_text(edition):
-    for path in [*pages(edition), *(edition / "html" / f"{name}.html" for name in ("index", "search", "genindex"))]:
-        assert f"Workbook {SHARED_FILE}: not the SENSE-7 release." in soup(path).get_text(), path
-
-
 def test_nothing_tells_where_it_was_built(built, tmp_path):
     root = str(built.root)
     places = {root, html.escape(root), "check%20out", "check out", str(Path.home())}
@@ -412,17 +352,29 @@ def read_when(checkout):
     }
 
 
-def test_the_life_of_a_book(checkout, built, monkeypatch):
-    """One after the other on one book, since every kernel and every rendering takes its seconds."""
-    build_it = checkout.shared_book()
-    done = checkout.sense7(*build_it)  # cold, as installed, in another place
-    assert done.returncode == 0, done.stderr
-    lines = [line.strip() for line in done.stderr.splitlines()]
-    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
-        "01-a: executed (1 of 2",
-        "02-b: executed (2 of 2)",
-    ]
-    assert lines[-1] == "pages: Jupyter Book"
+GIVEN = {"name": SHARED_NAME, "parameters": {"seed": 7}}
+
+
+def build_again(checkout):
+    """Notebooks that were executed for another build of the shared book, and pages that were read."""
+    before = read_when(checkout)
+    finished = build_edition(str(checkout.root / "data" / SHARED_FILE), **GIVEN)
+    after = read_when(checkout)
+    assert finished.changed
+    return sorted(finished.executed), {name for name in after if after[name] != before.get(name)}
+
+
+def replace_in(path, old, new):
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(old, new), "utf-8")
+    return text
+
+
+def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_again(checkout, built, monkeypatch):
+    """One after the other on one book, since every rendering takes its seconds."""
+    command = checkout.shared_book()
+    shutil.copytree(built.root / "_build" / "cache", checkout.root / "_build" / "cache")
+    assert build_again(checkout)[0] == [], "what was executed for a book is there for another"
     first, good = built.bytes(SHARED_NAME), checkout.bytes(SHARED_NAME)
     assert first.keys() == good.keys()
     assert [name for name in first if first[name] != good[name]] == [], "two cold builds are equal to the byte"
@@ -431,57 +383,30 @@ def test_the_life_of_a_book(checkout, built, monkeypatch):
     # Nothing changed, wherever the command is given, and though the list of editions was lost.
     monkeypatch.chdir(checkout.root / "book")
     (checkout.editions / "editions.js").unlink()
-    given = {"name": SHARED_NAME, "parameters": {"seed": 7}}
-    same = build_edition(f"../data/{SHARED_FILE}", **given)
+    same = build_edition(f"../data/{SHARED_FILE}", **GIVEN)
     assert (same.executed, same.changed, checkout.bytes(SHARED_NAME)) == ([], False, good)
     assert (checkout.editions / "editions.js").exists()
 
-    def build_again():
-        before = read_when(checkout)
-        finished = build_edition(f"../data/{SHARED_FILE}", **given)
-        after = read_when(checkout)
-        assert finished.changed
-        assert before.keys() == after.keys()
-        return finished.executed, {name for name in after if after[name] != before[name]}
-
-    # Other prose: no notebook is executed, and only pages that show something of it are read again.
-    text = (checkout.root / "notebooks" / "02-b.md").read_text("utf-8")
-    (checkout.root / "notebooks" / "02-b.md").write_text(text.replace("Text.", "Text of a message."), "utf-8")
+    # Another value and other prose: a notebook and what needs it, and the pages that show something of these.
+    notebooks = checkout.root / "notebooks"
+    replace_in(notebooks / "01-a.md", '"seed_of_a", seed,', '"seed_of_a", seed - 5,')
+    replace_in(notebooks / "02-b.md", "Text.", "Text of a message.")
+    changed = {"notebooks/01-a", "notebooks/02-b", "book/figure", "book/index", "book/ledger"}
     with monkeypatch.context() as patch:
-        patch.setattr(build, "exchange", lambda *_: False)  # on a system without it: by two renames
-        assert build_again() == ([], {"notebooks/02-b"})
-    assert hidden(checkout.editions) == []
-    assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
-
-    # A mere commit: no page is read again, and all name it.
-    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
-    with monkeypatch.context() as patch:
-        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
-        assert build_again() == ([], set())
-    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
-
-    # Another value: the pages that show it; the prose as it was: the pages are those of a first build.
-    code = (checkout.root / "notebooks" / "01-a.md").read_text("utf-8")
-    other = code.replace('"seed_of_a", seed,', '"seed_of_a", seed - 5,')
-    (checkout.root / "notebooks" / "01-a.md").write_text(other, "utf-8")
-    executed, read = build_again()
-    assert (sorted(executed), read) == (
-        ["01-a", "02-b"],
-        {"notebooks/01-a", "book/figure", "book/index", "book/ledger"},
-    )
+        patch.setattr("sense7.files.exchange", lambda *_: False)  # on a system without it: by two renames
+        assert build_again(checkout) == (["01-a", "02-b"], changed)
     assert "2 is 2 of 1 things" in page(checkout.editions / SHARED_NAME, "index").get_text()
-    (checkout.root / "notebooks" / "01-a.md").write_text(code, "utf-8")
-    (checkout.root / "notebooks" / "02-b.md").write_text(text, "utf-8")
-    assert build_again()[0] == []
-    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good.get(name)] == []
+    assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
+    assert hidden(checkout.editions) == []
+    good = checkout.bytes(SHARED_NAME)
 
     # Warnings are errors, of every kind, and all are said with page and line; the last good book stays.
     twice = "(twice)=\n## 1\n\n(twice)=\n## 2\n"
-    front = checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
+    checkout.page("index", f"# Front\n\n{{value}}`no_such` and [gone](nowhere.md)\n\n{twice}")
     checkout.page(
         "ledger", "# Ledger\n\n```{ledger}\n```\n\n```{nosuch}\n```\n\n{edition}`no_fact`\n{published}`words`\n"
     )
-    done = checkout.call(*build_it)
+    done = checkout.call(*command)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for place, words in (
@@ -494,12 +419,40 @@ def test_the_life_of_a_book(checkout, built, monkeypatch):
     ):
         assert [line for line in done.stderr.splitlines() if place in line and words in line], (place, done.stderr)
     assert str(checkout.root) not in done.stderr
-    front.write_text("# Front\n", "utf-8")
+    assert checkout.bytes(SHARED_NAME) == good
+    assert hidden(checkout.editions) == []
+
+
+@pytest.mark.long
+def test_a_book_built_step_by_step_is_that_of_a_first_build(checkout, built, monkeypatch):
+    done = checkout.sense7(*checkout.shared_book())  # cold, as installed, in another place
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stderr.splitlines()]
+    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
+        "01-a: executed (1 of 2",
+        "02-b: executed (2 of 2)",
+    ]
+    assert lines[-1] == "pages: Jupyter Book"
+    good = checkout.bytes(SHARED_NAME)
+    assert good == built.bytes(SHARED_NAME)
+    one, two = (checkout.root / "notebooks" / f"{name}.md" for name in ("01-a", "02-b"))
+    text = replace_in(two, "Text.", "Text of a message.")
+    assert build_again(checkout) == ([], {"notebooks/02-b"}), "prose alone executes nothing"
+    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
+    with monkeypatch.context() as patch:
+        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
+        assert build_again(checkout) == ([], set()), "a mere commit: no page is read again, and all name it"
+    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
+    code = replace_in(one, '"seed_of_a", seed,', '"seed_of_a", seed - 5,')
+    build_again(checkout)
+    one.write_text(code, "utf-8")
+    two.write_text(text, "utf-8")
+    assert build_again(checkout)[0] == []
+    assert checkout.bytes(SHARED_NAME) == good
     checkout.toc("book/missing")
     with pytest.raises(BuildError, match="missing"):
-        build_edition(f"../data/{SHARED_FILE}", **given)
-    assert [name for name, content in checkout.bytes(SHARED_NAME).items() if content != good[name]] == []
-    assert hidden(checkout.editions) == []
+        build_again(checkout)
+    assert checkout.bytes(SHARED_NAME) == good
 
 
 # Two sources, one name
@@ -579,17 +532,40 @@ def test_a_key_recorded_by_two_notebooks_is_an_error(tmp_path):
         write_ledger(tmp_path, tmp_path, [], None, None, {})
 
 
-def test_two_builds_at_once_wait_for_each_other_and_both_end_well(checkout):
-    checkout.book()
-    started = [checkout.start("build", "mine.xlsx") for _ in range(2)]
-    said = [process.communicate(timeout=300)[1] for process in started]
-    assert [process.returncode for process in started] == [0, 0], said
-    waited = [process.pid for process, text in zip(started, said, strict=True) if "waits for" in text]
-    (other,) = (process.pid for process in started if [process.pid] != waited)
-    assert f"waits for the build of mine (process {other})" in "".join(said)
-    assert visible(checkout.editions) == ["editions.js", "mine"]
-    assert hidden(checkout.editions) == []
-    assert "Seed: 1" in soup(checkout.editions / "mine" / "html" / "book" / "index.html").get_text()
+def test_a_second_build_waits_and_says_for_whom(tmp_path):
+    """Both end well: tests/faults/test_interrupted_build.py."""
+    editions, said, waited = tmp_path / "editions", [], []
+
+    def second():
+        with build._alone(editions / "two", tmp_path / "cache", said.append) as one:
+            waited.append(one)
+
+    thread = threading.Thread(target=second)
+    with build._alone(editions / "one", tmp_path / "cache", said.append) as first:
+        thread.start()
+        interrupting.until(lambda: bool(said))
+        assert (first, waited) == (False, [])
+    thread.join()
+    assert (said, waited) == ([f"waits for the build of one (process {os.getpid()})"], [True])
+
+
+@pytest.mark.parametrize(
+    "problem", [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")]
+)
+def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
+    """In this process or in another; on a real one: tests/faults/test_interrupted_build.py."""
+    good = own.bytes(SHARED_NAME)
+    replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")
+
+    def full(*given):
+        raise problem
+
+    monkeypatch.setattr(pages_module, "make_pages", full)
+    done = own.call(*SHARED_BUILD)
+    interrupting.require_full(interrupting.Ended(done.returncode, done.stdout, done.stderr, 0, 0.0), SHARED_NAME)
+    assert "What was finished is kept." in done.stderr
+    assert own.bytes(SHARED_NAME) == good
+    assert hidden(own.editions) == []
 
 
 @pytest.fixture
@@ -608,13 +584,14 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     process.communicate()
     assert ends(kernel), "the kernel survived its build"
     assert own.bytes(SHARED_NAME) == good
-    assert visible(own.editions) == ["editions.js", SHARED_NAME, "two"]
+    assert visible(own.editions) == ["editions.js", SHARED_NAME]
     assert len(hidden(own.editions)) == 1
-    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print):
-        assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
+    with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print), scratch_folder(own.editions):
+        assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), "but for the one in use"
 
 
-@pytest.mark.parametrize("group", [pytest.param(False, marks=pytest.mark.long), True], ids=["kill -INT", "Ctrl-C"])
+@pytest.mark.long  # in this process: test_execute.py
+@pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C"])
 def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
     own, good, process, kernel = interrupted
     (os.killpg if group else os.kill)(process.pid, signal.SIGINT)

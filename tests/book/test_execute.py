@@ -113,13 +113,18 @@ def test_a_stored_result_changes_the_notebooks_that_show_it(chain):
     assert changed(plans[-1], plan(root, {})) == []
 
 
-@pytest.mark.parametrize("what", ["workbook", "installed"])
-def test_workbook_and_installed_versions_change_every_notebook(chain, monkeypatch, tmp_path, what):
+@pytest.mark.parametrize("what", ["nothing", "workbook", "installed", "versions", "threads"])
+def test_workbook_versions_and_threads_change_every_notebook(chain, monkeypatch, tmp_path, what):
     before = chain.plan()
     if what == "installed":  # a package that the lock names
         (tmp_path / "site" / "a-2.dist-info").mkdir(parents=True)
         monkeypatch.syspath_prepend(tmp_path / "site")
-    assert changed(before, chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)) == list(before)
+    elif what == "versions":
+        monkeypatch.setattr(plan_module, "versions", lambda: {"numpy": "another"})
+    elif what == "threads":
+        monkeypatch.setitem(FIXED, "OMP_NUM_THREADS", "2")
+    after = chain.plan(workbook="1" * 64 if what == "workbook" else "0" * 64)
+    assert changed(before, after) == ([] if what == "nothing" else list(before))
 
 
 LIBRARY = {
@@ -435,23 +440,6 @@ def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed)
     for files in executed.values():
         values = {value["key"]: value["estimate"] for value in json.loads(files["01-a.json"])}
         assert values["threads_of_01-a"] == 1
-
-
-def test_versions_and_threads_make_notebooks_run_again(new_checkout, monkeypatch):
-    checkout = new_checkout()
-    checkout.notebook("01-a", "1")
-
-    def digest():
-        return plan(checkout.root, {})["01-a"].digest
-
-    before = digest()
-    assert digest() == before
-    with monkeypatch.context() as patch:
-        patch.setattr("sense7.book.plan.versions", lambda: {"numpy": "another"})
-        assert digest() != before
-    with monkeypatch.context() as patch:
-        patch.setitem(FIXED, "OMP_NUM_THREADS", "2")
-        assert digest() != before
 
 
 # Where the tasks of a build run: on this machine, or on a cluster (test_scheduler_cluster.py).

@@ -162,7 +162,7 @@ def test_a_build_that_is_interrupted_leaves_the_cluster_free(cluster, new_checko
 
 
 def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(cluster, tmp_path):
-    write_partitions(load("synthetic"), tmp_path / "parts", 6, form="csv")
+    write_partitions(load("synthetic"), tmp_path / "parts", 6)
     here = statistics_of_parts(tmp_path / "parts", draws=200, seed=1)
     with connect(cluster.address) as where:
         there = statistics_of_parts(tmp_path / "parts", apply=where.map, draws=200, seed=1)

@@ -273,7 +273,7 @@ def test_an_interrupted_verification_leaves_nothing_behind(built, tmp_path, monk
     before = built.bytes(SHARED_NAME)
     process = built.start("verify", SHARED_NAME)
     deadline = time.monotonic() + 300
-    while not list(tmp_path.glob("sense7-verify-*/cache/.making-*")):
+    while not list(tmp_path.glob("sense7-verify-*/cache/.part-*")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.02)

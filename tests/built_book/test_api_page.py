@@ -5,7 +5,6 @@ import inspect
 import json
 import pkgutil
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -99,19 +98,6 @@ def test_the_check_finds_a_name_that_is_gone():
     assert resolves("sense7.estimators.rater_agreement.weighted_kappa", module)
     assert not resolves("sense7.findings.agreement.gone", module)
     assert not resolves("gone", module)
-
-
-# How they are made
-
-
-def test_making_them_needs_nothing_that_asks_a_model():
-    code = (
-        "import sys, pathlib; from sense7.book.extensions import api\n"
-        "for page in sys.argv[1:]: api.expand(pathlib.Path(page).read_text('utf-8'))\n"
-        "print(sorted({'inspect_ai', 'aiohttp'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code, *map(str, PAGES)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # The page of R's values: every row of the stored table.

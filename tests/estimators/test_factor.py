@@ -2,48 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
 
 from sense7.estimators import factor
-from sense7.findings import measures
-from sense7.workbook import read_workbook
-
-FACTOR = 5e-5
-CFA = 2e-4
-
-
-@pytest.fixture(scope="module")
-def frames(workbooks):
-    study = read_workbook(workbooks["reference"])
-    return {"turn_listwise": measures.turn_ratings(study), "post": measures.post_task_ratings(study)}
-
-
-@pytest.mark.parametrize("which", ["turn_listwise", "post"])
-def test_omega_in_the_metric_of_covariances_equals_that_of_semtools_in_r(frames, golden, which):
-    covariances = np.cov(frames[which].dropna().to_numpy().T)
-    scale = np.sqrt(np.diag(covariances))
-    fit = factor.fit_one_factor(covariances / np.outer(scale, scale))
-    omega = (fit.loadings @ scale) ** 2 / covariances.sum()
-    golden.check(f"omega_cfa_{which}", omega, abs=CFA)
-
-
-def minres_loadings(correlations):
-    """Loadings of one factor by least squares of the residuals, each uniqueness at least .005."""
-    first, second = np.triu_indices(len(correlations), 1)
-    target, bound = correlations[first, second], np.sqrt(0.995)
-
-    def residuals(loading):
-        return loading[first] * loading[second] - target
-
-    start = np.full(len(correlations), 0.7)
-    return least_squares(residuals, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12).x
-
-
-@pytest.mark.parametrize("which", ["turn_listwise", "post"])
-def test_omega_by_minimum_residuals_equals_that_of_psych_in_r(frames, golden, which):
-    loadings = minres_loadings(frames[which].dropna().corr().to_numpy())
-    omega = factor.omega_total(loadings, 1 - loadings**2)
-    golden.check(f"omega_total_minres_{which}", omega, abs=FACTOR)
 
 
 def sample_correlations(seed, k=5, rows=60):

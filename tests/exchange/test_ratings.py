@@ -174,7 +174,7 @@ def test_a_map_that_cannot_be_used(bring, write, options, problem):
         (("--out", "a.xlsx", "--column", "a=b"), "are about ratings. Give --ratings FILE.csv"),
         (("--out", "a.xlsx", "--speaker", "Anna"), "--speaker 'Anna': expected NAME=user or NAME=assistant"),
         (("--out", "chats.jsonl"), "chats.jsonl: is there already"),
-        (("--out", "a.xlsx", "--ratings", "r.txt"), "r.txt: expected a table that ends in .csv, .parquet or .xlsx"),
+        (("--out", "a.xlsx", "--ratings", "r.txt"), "r.txt: expected a table that ends in .csv or .xlsx"),
     ],
 )
 def test_options_that_do_not_fit(run, write, words, problem):

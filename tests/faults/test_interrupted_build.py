@@ -10,7 +10,11 @@ from helpers import checkout as book
 from helpers import interrupting
 from sense7.book.manifest import damage
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+# A killed build, its next one, and one on a full disk are in every run: tests/book/test_build.py.
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc"),
+]
 
 NOTEBOOKS = ("01-a", "02-b")
 BUILD = ("build", "mine.xlsx", "--jobs", 2)
@@ -98,7 +102,6 @@ def require_the_same(project, command, kept):
 FIRST, *MORE = interrupting.moments(20, seed=4)
 
 
-@pytest.mark.long  # a killed build and its next one: tests/book/test_build.py
 @pytest.mark.parametrize("moment", [FIRST, *MORE], ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
     command = project.fresh(str(moment))
@@ -109,7 +112,6 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
     assert left == [], "a file was left in the user's home"
 
 
-@pytest.mark.long
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
@@ -126,7 +128,6 @@ def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     require_the_same(project, command, project.finished)
 
 
-@pytest.mark.long
 def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(project):
     command = project.fresh("two")
     other = project.command(command.folder)
@@ -147,10 +148,9 @@ def test_two_editions_at_once_do_not_harm_each_other_even_if_one_is_killed(proje
     assert interrupting.unfinished(command.folder) == []
 
 
-@pytest.mark.parametrize("room", [1000])
-def test_on_a_full_disk_it_names_the_place_and_the_fix_and_the_last_book_stays(project, room):
-    command = project.fresh(f"room {room}")
-    interrupting.require_full(command.run_on_a_full_disk(room, *BUILD), "mine")
+def test_on_a_full_disk_finished_work_stays_and_the_next_build_gives_the_same(project):
+    command = project.fresh("full")
+    interrupting.require_full(command.run_on_a_full_disk(1000, *BUILD), "mine")
     kept = require_intact(project, command.folder)
     assert editions(command.folder)["mine"] == project.before
     require_the_same(project, command, kept)

@@ -127,7 +127,8 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(wo
     assert interrupting.unfinished(work.command.folder) == []
 
 
-@pytest.mark.parametrize("room", [0, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("room", [0, 8])
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_keeps_what_was_here(work, room):
     ended = work.command.run_on_a_full_disk(room, *work.on_a_full_disk)
     interrupting.require_full(ended, work.named)

@@ -1,95 +1,26 @@
-"""Conditions compared: against R, exact in resamplings, and where there is nothing to compare."""
+"""Conditions and topics compared: exact in resamplings, and where there is nothing to compare."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
-from scipy import stats
 from statsmodels.multivariate.factor import Factor
 
 import sense7 as s7
+from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.findings import conditions, measures
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import conditions, context, measures
 from sense7.findings.conditions import largest_loading_difference
 from sense7.findings.measures import turn_rating
-from sense7.simulate import Parameters, simulate
 from sense7.study import RATED, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
-from sense7.workbook import parse_sheets, read_workbook
-
-MIXED_MODEL = 2e-4
-
-P_VALUE = {"rel": 1e-3, "abs": 0}
-
-"""The reference has ten digits; lme4 stops 2e-5 short of the largest likelihood, which moves small p values by 4e-4 of
-themselves. Relative, since an absolute tolerance holds nothing where p is smaller than it."""
-
-CONDITIONS = ("llama2-70b", "gpt-3.5", "gpt-4", "gpt-4-emp")
+from sense7.workbook import parse_sheets
 
 
-@pytest.fixture(scope="module")
-def study(workbooks):
-    return read_workbook(workbooks["reference"])
-
-
-def overall_ratings(study):
-    """Turns with an overall rating, as the reference takes them."""
-    turns = study.turns[study.turns["overall"].notna() & study.turns["condition"].notna()]
-    return turns.assign(y=turns["overall"].astype(float))
-
-
-@pytest.fixture(scope="module")
-def contrasts(study):
-    return conditions.mixed_contrasts(study, bootstrap_of(study), overall_ratings(study))
-
-
-PAIRS = [(a, b) for place, a in enumerate(CONDITIONS) for b in CONDITIONS[place + 1 :]]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=" and ".join)
-def test_contrasts_are_those_of_lme4_and_emmeans(contrasts, golden, pair):
-    first, second = pair
-    name = f"({first})-({second})"
-    row, sign = f"{first} minus {second}", 1
-    if row not in contrasts.differences.index:
-        row, sign = f"{second} minus {first}", -1
-    golden.check(f"contrast_{name}", sign * contrasts.differences.loc[row, "estimate"], abs=MIXED_MODEL)
-    golden.check(f"contrast_p_holm_{name}", contrasts.p.loc[row, "estimate"], **P_VALUE)
-    low, high = contrasts.differences.loc[row, ["low", "high"]]
-    error = (high - low) / 2 / stats.t.ppf(0.975, golden[f"contrast_df_{name}"])
-    golden.check(f"contrast_se_{name}", error, abs=MIXED_MODEL)
-    freedom = float(contrasts.shown.loc[row, "degrees of freedom"])
-    golden.check(f"contrast_df_{name}", freedom, rel=1e-3)
-
-
-def test_the_test_of_all_conditions_at_once_is_that_of_lmertest(contrasts, golden):
-    p = contrasts.overall["estimate"]
-    golden.check("lmm_p_model_satt", p["F test"], **P_VALUE)
-    between = len(CONDITIONS) - 1
-    said = re.search(r"F = (\S+) on (\d+) and (\S+) degrees of freedom", contrasts.overall.loc["F test", "method"])
-    assert float(said[1]) == pytest.approx(golden["lmm_F_model_satt"], abs=0.006)
-    assert int(said[2]) == between
-    assert float(said[3]) == pytest.approx(golden["lmm_dendf_model_satt"], rel=1e-3, abs=0.06)
-
-
-def test_means_and_differences_are_those_of_the_conversations(study):
-    frame = measures.conversation_ratings(study)
-    means = conditions.condition_means(study, bootstrap_of(study))
-    expected = frame.groupby("condition")["ground_truth"].mean()
-    np.testing.assert_allclose(means["estimate"], expected[means.index], atol=1e-12)
-    assert means["n"].sum() == frame["ground_truth"].notna().sum()
-    row = conditions.condition_differences(study, bootstrap_of(study)).loc["gpt-4-emp minus gpt-4"]
-    assert row["estimate"] == pytest.approx(expected["gpt-4-emp"] - expected["gpt-4"])
-    assert row["low"] < row["estimate"] < row["high"]
-    prompted = conditions.prompted_minus_mean_of_others(study, bootstrap_of(study))
-    others = expected.drop("gpt-4-emp").mean()
-    assert prompted.loc["ground truth", "estimate"] == pytest.approx(expected["gpt-4-emp"] - others)
-
-
-def test_the_best_condition_is_named(study):
+def test_the_best_condition_is_named():
+    study = golden.study()
     bootstrap, frame = bootstrap_of(study), measures.conversation_ratings(study)
     best = conditions.best_condition(study, bootstrap)
     assert best["best"]["estimate"] == frame.groupby("condition")["ground_truth"].mean().idxmax()
@@ -104,28 +35,6 @@ def test_the_best_condition_is_named(study):
 
 
 # The prompted condition and the best of the others
-
-
-def planted(seed, **changes):
-    """A simulated study in two conditions of the mixed model, without its words."""
-    found = simulate(Parameters(participants=40, conversations=240).replace(**changes), seed, judge=None)
-    return parse_sheets(found.sheets)
-
-
-@pytest.mark.long
-def test_it_is_above_zero_only_if_the_prompted_condition_beats_every_other():
-    """One other condition equals the prompted one, two lie far below: the highest mean is a coin, this is not."""
-    equal = {"condition_effects": [0.4, -0.4, -0.4, 0.4], "condition_slopes": [0] * 4}
-    rows, highest = [], []
-    for seed in range(12):
-        study = planted(seed, condition_desired_slopes=[0] * 4, **equal)
-        rows.append(conditions.prompted_minus_best_other(study, bootstrap_of(study, 5)))
-        highest.append(conditions.best_condition(study, bootstrap_of(study, 5))["best"]["estimate"])
-    assert sum(row["low"] > 0 for row in rows) <= 2  # of 12 at 2.5%
-    assert 2 <= highest.count("model-a-empathy-prompt") <= 10
-    clear = planted(1, condition_effects=[0, 0, 0, 0.8])
-    row = conditions.prompted_minus_best_other(clear, bootstrap_of(clear, 5))
-    assert 0 < row["low"] < row["estimate"] < row["high"]
 
 
 def rated_by(minimal_sheets, levels):
@@ -173,22 +82,20 @@ def test_conditions_that_share_the_highest_mean_have_no_best(minimal_sheets, lev
         assert found["best"]["reason"] == found["share"]["reason"] == "several conditions have the same highest mean"
 
 
-def test_the_design_is_inferred_from_the_data(study, workbooks, minimal_sheets):
-    assert conditions.condition_design(study).kind == "within participants"
-    assert conditions.condition_design(study).n == study.conversations["participant"].nunique()
-    lend = read_workbook(workbooks["lend_an_ear"])
-    assert conditions.condition_design(lend).kind == "one condition"
-    assert conditions.condition_design(lend).n == lend.conversations["participant"].nunique()
-    people = [f"P{number // 2}" for number in range(8)]
-
-    def kind(models, pids=people):
-        sheets = minimal_sheets(conversations=8, participants=8, tasks={"PID": pids, "Model": models})
-        return conditions.condition_design(parse_sheets(sheets)).kind
-
-    assert kind(["a", "a", "b", "b"] * 2) == "between participants"
-    assert kind(["a", "b"] * 4) == "within participants"
-    assert kind(["a", "b", "a", "a"] * 2) == "mixed"
-    assert kind(["a", "b"] * 4, [f"P{number + 1}" for number in range(8)]) == "between participants"
+@pytest.mark.parametrize(
+    ("conditions_of", "people", "kind"),
+    [
+        ("aabbaabb", "00112233", "between participants"),
+        ("abababab", "00112233", "within participants"),
+        ("abaaabaa", "00112233", "mixed"),
+        ("abababab", "01234567", "between participants"),
+        ("aaaaaaaa", "00112233", "one condition"),
+    ],
+)
+def test_the_design_is_inferred_from_the_data(minimal_sheets, conditions_of, people, kind):
+    tasks = {"PID": [f"P{person}" for person in people], "Model": list(conditions_of)}
+    found = conditions.condition_design(parse_sheets(minimal_sheets(conversations=8, participants=None, tasks=tasks)))
+    assert (found.kind, found.n) == (kind, len(set(people)))
 
 
 # Dimension by condition
@@ -220,12 +127,16 @@ def study_of(seed, interaction=0.0, level=0.0, people=40):
     return Study("made up", conversations, turns, turns, None, pd.DataFrame())
 
 
+def deviations_of(turns):
+    means = turns.groupby("condition")[SEVEN].mean()
+    profile = means - means.mean()
+    return profile.sub(profile.mean(axis=1), axis=0)
+
+
 def test_deviations_are_those_by_hand():
     study = study_of(1, interaction=0.5)
     found = conditions.dimension_by_condition(study, bootstrap_of(study))
-    means = study.turns.groupby("condition")[SEVEN].mean()
-    profile = means - means.mean()
-    deviation = profile.sub(profile.mean(axis=1), axis=0)
+    deviation = deviations_of(study.turns)
     for condition in CONDITIONS_DIMENSIONS:
         for name in SEVEN:
             row = found.deviations.loc[f"{name}, {condition}"]
@@ -244,15 +155,10 @@ def test_the_p_value_is_that_of_resampled_rows(draws):
     bootstrap = bootstrap_of(study, draws)
     found = conditions.dimension_by_condition(study, bootstrap).test.loc["interaction"]
 
-    def deviations(turns):
-        means = turns.groupby("condition")[SEVEN].mean()
-        profile = means - means.mean()
-        return profile.sub(profile.mean(axis=1), axis=0).to_numpy()
-
-    own, drawn = deviations(study.turns), []
+    own, drawn = deviations_of(study.turns).to_numpy(), []
     for weights in bootstrap.weights():
         times = study.turns["participant"].map(dict(zip(bootstrap.names, weights.astype(int), strict=True)))
-        drawn.append(deviations(study.turns.loc[study.turns.index.repeat(times)]))
+        drawn.append(deviations_of(study.turns.loc[study.turns.index.repeat(times)]).to_numpy())
     errors = np.std(drawn, axis=0)
     by_chance = (np.abs(np.array(drawn) - own) / errors).max(axis=(1, 2))
     expected = ((by_chance >= np.abs(own / errors).max()).sum() + 1) / (draws + 1)
@@ -334,12 +240,8 @@ def test_where_loadings_are_the_same_the_largest_difference_is_rarely_off_zero()
 # Fading
 
 
-@pytest.fixture(scope="module")
-def synthetic():
-    return s7.load("synthetic")
-
-
-def test_levels_are_plain_means_of_each_turn(synthetic):
+def test_levels_are_plain_means_of_each_turn():
+    synthetic = s7.load("synthetic")
     turns = synthetic.turns.assign(y=turn_rating(synthetic.turns, "dimensions"))
     expected = turns.groupby(["condition", "turn"])["y"].agg(["mean", "count"])
     for condition, table in conditions.levels_by_turn(synthetic, bootstrap_of(synthetic)).items():
@@ -349,18 +251,77 @@ def test_levels_are_plain_means_of_each_turn(synthetic):
         assert ((table["low"] < table["estimate"]) & (table["estimate"] < table["high"])).all()
 
 
-def test_fading_is_that_of_a_model_with_an_indicator_of_each_conversation(synthetic):
-    people = synthetic.conversations["participant"].unique()[:12]
-    some = synthetic.subset(participants=list(people))
-    turns = some.turns.assign(y=turn_rating(some.turns, "dimensions")).dropna(subset=["y"]).reset_index(drop=True)
-    prompted = (turns["condition"] == synthetic.prompted_condition).to_numpy()
-    met = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy() == 2
-    assert met.any()
-    found = conditions.prompt_fading(some, bootstrap_of(some))
-    for name, used in (("all participants", np.ones(len(turns), dtype=bool)), ("participants who met both", met)):
-        own, kind = turns[used], prompted[used]
-        columns = pd.DataFrame({"p": own["turn"] * kind, "o": own["turn"] * ~kind})
-        indicators = pd.get_dummies(own["conversation"], dtype=float)
-        fit = sm.OLS(own["y"], pd.concat([columns, indicators], axis=1).astype(float)).fit()
-        assert found.loc[name, "estimate"] == pytest.approx(fit.params["p"] - fit.params["o"], abs=1e-9)
-        assert found.loc[name, "n"] == used.sum()
+@pytest.fixture(scope="module")
+def study():
+    return s7.load("synthetic")
+
+
+# How the ratings depend on context
+
+
+def permuted(y, topics, draws=400):
+    people = pd.Series(np.repeat(np.arange(10), 4))
+    frame = pd.DataFrame({"participant": people, "topic": topics, "y": y})
+    return context.permutation_row(frame, ParticipantBootstrap(people, draws=draws, seed=2))
+
+
+def test_a_permutation_finds_what_is_there_and_nothing_else():
+    topics = np.tile(["a", "b", "c", "d"], 10)
+    effect = np.tile([1.0, 0, 0, -1], 10)
+    noise = np.random.default_rng(1).normal(size=40)
+    assert permuted(effect + 0.1 * noise, topics)["estimate"] == pytest.approx(1 / 401)
+    # Differences between participants are no differences between topics.
+    assert permuted(np.repeat(np.arange(10), 4) + noise, topics)["estimate"] > 0.05
+    assert permuted(np.repeat(np.arange(10.0), 4), topics)["reason"] == "no participant's conversations differ"
+    alone = permuted(noise, np.repeat(list("abcdefghij"), 4))
+    assert alone["reason"] == "no participant has conversations on two topics"
+
+
+@pytest.mark.long
+def test_null_topics_give_p_values_that_are_evenly_spread():
+    generator = np.random.default_rng(3)
+    p = [permuted(generator.normal(size=40), generator.choice(list("abc"), 40), 100)["estimate"] for _ in range(200)]
+    assert 0.01 <= np.mean(np.array(p) <= 0.05) <= 0.1
+
+
+# Expected and experienced
+
+
+def test_the_test_over_topics_depends_on_neither_place_nor_unit_of_the_scales(study):
+    """Any other levels in the same order: the p value of percent ranks stays, though the gap itself turns round."""
+    conversations = study.conversations
+    post = [name for name in conversations if name.startswith("post_")]
+    # All items alike, so that a curve of the items is a curve of their mean.
+    conversations = conversations.assign(**dict.fromkeys(post, conversations[post[0]]))
+    curved = {name: conversations[name] ** 3 / 50 + 1 for name in post}
+    desired = conversations["desired_empathy"].map({1: 0.5, 2: 2.9, 3: 3.0})
+    plain = replace(study, conversations=conversations)
+    other = replace(study, conversations=conversations.assign(**curved, desired_empathy=desired))
+    shifted = replace(study, conversations=conversations.assign(desired_empathy=conversations["desired_empathy"] + 3))
+    tests = {
+        name: context.gap_differs_by_topic(each, bootstrap_of(each, 300))["estimate"]
+        for name, each in {"plain": plain, "other": other, "shifted": shifted}.items()
+    }
+    assert tests["other"][context.RANKS] == tests["plain"][context.RANKS]
+    assert tests["other"][context.SCALE] != tests["plain"][context.SCALE]
+    assert tests["shifted"][context.SCALE] == pytest.approx(tests["plain"][context.SCALE])
+    gaps = [context.expected_experienced_gap(each, bootstrap_of(each)).iloc[0] for each in (plain, shifted)]
+    assert gaps[0]["low"] > 0 > gaps[1]["high"]
+
+
+@pytest.mark.long
+def test_topics_that_differ_in_their_gap_are_found_and_others_are_not(study):
+    """At most one in twenty without a difference; the synthetic topics exchanged at random have none."""
+    generator, found = np.random.default_rng(7), []
+    post = [name for name in study.conversations if name.startswith("post_")]
+    for _ in range(60):
+        topics = generator.permutation(study.conversations["topic"])
+        without = replace(study, conversations=study.conversations.assign(topic=topics))
+        found.append(context.gap_differs_by_topic(without, bootstrap_of(without))["estimate"].iloc[-1])
+    assert np.mean(np.array(found) <= 0.05) <= 0.15  # five in a hundred, as far as sixty studies can tell
+    assert 0.3 < np.median(found) < 0.7
+    moved = study.conversations.copy()
+    for topic, step in zip(moved["topic"].unique(), (1, -1), strict=False):
+        moved.loc[moved["topic"] == topic, post] = (moved.loc[moved["topic"] == topic, post] + step).clip(1, 5)
+    differing = replace(study, conversations=moved)
+    assert context.gap_differs_by_topic(differing, bootstrap_of(differing, 999))["estimate"].iloc[-1] == 0.001

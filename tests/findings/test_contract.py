@@ -16,11 +16,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
+import sense7
 import sense7.findings
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
+from sense7.estimators.estimates import Estimate
 from sense7.findings import measures
+from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate, widened
 from sense7.findings.robustness import IN_STUDIES
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
@@ -109,17 +113,14 @@ def rows_of(found, place=""):
     return {}
 
 
-def numbers(study, draws=DRAWS, seed=4, left_out=frozenset(MANY), bootstrap=None):
+def numbers(study, draws=DRAWS, seed=4, left_out=MANY, **more):
     """Every row of every finding, by function and place."""
-    given = arguments(study, draws, seed) | ({"bootstrap": bootstrap} if bootstrap else {})
-    return {
-        f"{name}{place}": row
-        for name, (function, asked) in FINDINGS.items()
-        if name not in left_out
-        for place, row in rows_of(
-            function(**{one: given["nested" if one == "ratings" and name in NESTED else one] for one in asked})
-        ).items()
-    }
+    given, found = arguments(study, draws, seed) | more, {}
+    for name, (function, asked) in FINDINGS.items():
+        if name not in left_out:
+            own = {one: given["nested" if one == "ratings" and name in NESTED else one] for one in asked}
+            found |= rows_of(function(**own), name)
+    return found
 
 
 # Studies
@@ -165,7 +166,7 @@ def shuffled(sheets, seed, *, people_stay):
 
 
 def renamed(sheets, seed):
-    """The same with other ids, and new id -> old id."""
+    """The same with other ids."""
     generator, other = np.random.default_rng(seed), {}
     names = {
         cell
@@ -181,7 +182,7 @@ def renamed(sheets, seed):
         places = {place for place, header in enumerate(sheet.header) if header in {"PID", "TaskId"}}
         rows = [[other[cell] if place in places else cell for place, cell in enumerate(row)] for row in sheet.rows]
         changed[name] = replace(sheet, rows=rows)
-    return changed, {new: old for old, new in other.items()}
+    return changed
 
 
 def copied(sheets, times):
@@ -207,7 +208,7 @@ def copied(sheets, times):
 def known(seed, long=False):
     """A random study and its numbers."""
     study = parse_sheets(sheets_of_some(seed))
-    return study, numbers(study, left_out=frozenset() if long else frozenset(MANY))
+    return study, numbers(study, left_out=set() if long else MANY)
 
 
 def differing(found, expected, parts, tolerance=1e-12):
@@ -231,7 +232,7 @@ def follows_order(row):
     return bool(RANDOM.search(f"{row['method'].split(';')[0]} {row['unit']}"))
 
 
-LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 21)]
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 15)]
 
 
 def test_findings_are_found_by_themselves():
@@ -241,16 +242,16 @@ def test_findings_are_found_by_themselves():
     assert {name.partition(".")[0] for name in declared} >= PAGES
 
 
-@pytest.mark.parametrize("seed", [1, 2, *LONG])
+@pytest.mark.parametrize("seed", [1, *LONG])
 def test_no_estimate_depends_on_the_order_of_rows(seed, request):
-    _, expected = known(seed, request.config.getoption("--long"))
+    long = request.config.getoption("--long")
+    _, expected = known(seed, long)
     study = parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=False))
-    found = numbers(study, left_out=frozenset() if request.config.getoption("--long") else frozenset(MANY))
-    wrong = differing(found, expected, ["estimate", "n"])
+    wrong = differing(numbers(study, left_out=set() if long else MANY), expected, ["estimate", "n"])
     assert [one for one in wrong if not follows_order(expected[one[0]])] == []
 
 
-@pytest.mark.parametrize("seed", [1, 2, *LONG])
+@pytest.mark.parametrize("seed", [1, *LONG])
 def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
     _, expected = known(seed)
     found = numbers(parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=True)))
@@ -260,36 +261,32 @@ def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
 
 def test_no_number_depends_on_how_ids_sort():
     """Folds, permutations and resamples included."""
-    _, expected = known(1)
-    sheets, back = renamed(sheets_of_some(1), 5)
-    study = parse_sheets(sheets)
-    order = pd.factorize(study.conversations["participant"], sort=True)[0].tolist()
-    assert order != pd.factorize(known(1)[0].conversations["participant"], sort=True)[0].tolist()
+    before, expected = known(1)
+    study = parse_sheets(renamed(sheets_of_some(1), 5))
+    orders = (pd.factorize(one.conversations["participant"], sort=True)[0].tolist() for one in (before, study))
+    assert next(orders) != next(orders)
     assert differing(numbers(study), expected, ["estimate", "low", "high", "n", "reason"], 0) == []
-    assert set(back) >= set(study.conversations["participant"])
 
 
 def test_the_seed_changes_intervals_and_no_estimate():
     study, expected = known(1)
-    again, other = numbers(study), numbers(study, seed=5)
-    assert differing(again, expected, ["estimate", "low", "high", "n", "method", "reason"], 0) == []
+    other = numbers(study, seed=5)
     assert [one for one in differing(other, expected, ["estimate"]) if not follows_order(expected[one[0]])] == []
     assert len(differing(other, expected, ["low"])) > 200
 
 
 def test_every_row_says_what_it_is_and_why_it_lacks_something():
-    for _, rows in (known(1), known(2)):
-        for name, row in rows.items():
-            assert row["unit"], name
-            assert row["method"], name
-            assert row["n"] >= 0, name
-            number = isinstance(row["estimate"], float)
-            if number and np.isnan(row["estimate"]):
-                assert row["reason"], name
-                assert np.isnan(row["low"]), name
-            elif number and np.isfinite(row.get("low", np.nan)):
-                assert row["low"] <= row["high"], name
-                assert "interval" in row["method"], name
+    for name, row in known(1)[1].items():
+        assert row["unit"], name
+        assert row["method"], name
+        assert row["n"] >= 0, name
+        number = isinstance(row["estimate"], float)
+        if number and np.isnan(row["estimate"]):
+            assert row["reason"], name
+            assert np.isnan(row["low"]), name
+        elif number and np.isfinite(row.get("low", np.nan)):
+            assert row["low"] <= row["high"], name
+            assert "interval" in row["method"], name
 
 
 def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
@@ -303,20 +300,17 @@ def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
                 assert row["reason"], name
 
 
-OF_STUDIES = {name: one for name, one in FINDINGS.items() if {"study", "bootstrap"} <= set(one[1])}
-
-
-@pytest.mark.parametrize("name", OF_STUDIES)
-def test_a_bootstrap_of_other_participants_is_refused(name):
+def test_a_bootstrap_of_other_participants_is_refused():
     study, _ = known(1)
-    people = study.conversations["participant"].unique()
-    few, (function, asked) = study.subset(participants=people[:12]), OF_STUDIES[name]
+    few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
         given = arguments(one) | {"bootstrap": arguments(other)["bootstrap"]}
-        counts = f"{other.conversations['participant'].nunique()} participants; {one.name} has"
-        with pytest.raises(UserError, match=re.escape(f"The bootstrap resamples {counts}")) as caught:
-            function(**{parameter: given[parameter] for parameter in asked})
-        assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(caught.value)
+        said = f"The bootstrap resamples {len(given['bootstrap'].names)} participants; {one.name} has"
+        for name, (function, asked) in FINDINGS.items():
+            if {"study", "bootstrap"} <= set(asked):
+                with pytest.raises(UserError, match=re.escape(said)) as caught:
+                    function(**{parameter: given[parameter] for parameter in asked})
+                assert "s7.ParticipantBootstrap(study.conversations['participant'])" in str(caught.value), name
 
 
 DEGENERATE = {
@@ -501,7 +495,7 @@ NOT_OF_COPIES = {
 
 
 def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(copies_of):
-    study, _ = known(2)
+    study = parse_sheets(sheets_of_some(2))
     bootstrap, times = copies_of(arguments(study)["bootstrap"])
     whole = numbers(study, bootstrap=bootstrap)
     copies = numbers(parse_sheets(copied(sheets_of_some(2), times)))
@@ -515,3 +509,83 @@ def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(cop
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-6), name
             compared += 1
     assert compared > 250
+
+
+ROWS = pd.DataFrame({"participant": [f"P{row // 2}" for row in range(20)], "x": np.arange(20) % 7, "y": np.arange(20)})
+BOOTSTRAP = ParticipantBootstrap(ROWS["participant"], draws=300, seed=2)
+
+
+def number(statistic, **more):
+    return Number("mean", statistic, unit="points", method="mean", rows=ROWS, **more)
+
+
+def mean(name):
+    return share(BOOTSTRAP, ROWS[name], np.ones(len(ROWS)), ROWS["participant"])
+
+
+def refused():
+    need([], "nobody was asked")
+
+
+@pytest.mark.parametrize("error", [KeyError, ValueError, TypeError, ZeroDivisionError, UserError, RuntimeError])
+def test_a_real_error_is_never_swallowed(error):
+    def wrong():
+        need(True, "not the reason")
+        raise error("a mistake")
+
+    with pytest.raises(error, match="a mistake"):
+        tabulate("what", [number(wrong)], BOOTSTRAP)
+
+
+def test_what_is_missing_becomes_the_reason_of_its_row_alone():
+    table = tabulate(
+        "what", [number(refused, key="a"), Number("y", lambda: mean("y"), "points", "mean", ROWS)], BOOTSTRAP
+    )
+    assert table["reason"].tolist() == ["nobody was asked", ""]
+    assert table["key"].tolist() == ["a", ""]
+    assert np.isnan(table["estimate"].iloc[0])
+    assert table.loc["y", "low"] < table.loc["y", "estimate"] == ROWS["y"].mean() < table.loc["y", "high"]
+    assert table["n"].tolist() == [20, 20]
+
+
+def test_reasons_are_caught_in_one_place():
+    sources = Path(sense7.__file__).parent.rglob("*.py")
+    caught = [path.name for path in sources if "except NotComputable" in path.read_text(encoding="utf-8")]
+    assert caught == ["core.py"]
+
+
+def test_a_difference_is_the_minus_of_two_statistics():
+    rows = np.column_stack([ROWS["y"] - ROWS["x"], np.ones(20)])
+    direct = resampled(BOOTSTRAP, lambda sums: sums[..., 0] / sums[..., 1], rows, ROWS["participant"])
+    np.testing.assert_allclose(mean("y") - mean("x"), direct, atol=1e-12)
+    row = number(lambda: mean("y") - mean("x")).row(BOOTSTRAP)
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(direct[1:], [0.025, 0.975]).tolist())
+
+
+def test_an_interval_of_another_kind_is_said_and_a_note_stays():
+    row = number(lambda: Estimate(2.0, 1.0, 3.0), interval="t interval", note="six of seven items").row(BOOTSTRAP)
+    assert (row["method"], row["reason"], row["low"]) == ("mean; t interval", "six of seven items", 1.0)
+    assert number(lambda: Estimate(np.nan), undefined="constant").row(BOOTSTRAP)["reason"] == "constant"
+
+
+def test_more_comparisons_widen_by_bonferroni():
+    assert widened(BOOTSTRAP, 5).confidence == pytest.approx(0.99)
+    np.testing.assert_array_equal(widened(BOOTSTRAP, 5).weights(), BOOTSTRAP.weights())
+
+
+@pytest.mark.parametrize("draw", [0, 1, 7])
+def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
+    generator = np.random.default_rng(5)
+    frame = pd.DataFrame(generator.integers(1, 6, (12, 3)), columns=["a", "b", "c"], index=[f"C{n}" for n in range(12)])
+    over = Resamples(frame, ConversationBootstrap(frame.index.to_series(), draws=10, seed=1))
+    copied = frame.loc[frame.index.repeat(over.weights[draw].astype(int))]
+    k, whole = 3, copied.sum(axis=1).var()
+    for found, expected in (
+        (over.mean(frame["a"]), copied["a"].mean()),
+        (over.deviation(frame["a"]), copied["a"].std()),
+        (over.quantile(frame["a"], 0.25), np.quantile(copied["a"], 0.25)),
+        (over.spearman("a", "b"), stats.spearmanr(copied["a"], copied["b"])[0]),
+        (over.alpha(frame), k / (k - 1) * (1 - copied.var().sum() / whole)),
+    ):
+        assert found[draw] == pytest.approx(expected, abs=1e-12)
+    assert over.of(frame.iloc[:6]).weights.shape == (11, 6)

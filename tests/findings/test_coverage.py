@@ -11,7 +11,7 @@ from sense7.checkout import data_file
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import coverage as stored_coverage
 from sense7.simulate import Parameters, draw, simulate
-from sense7.workbook import parse_sheets, read_workbook
+from sense7.workbook import parse_sheets
 
 KEPT = stored_coverage.KEPT_LIMITS
 
@@ -121,17 +121,6 @@ def test_the_light_study_is_that_of_the_workbook(coverage):
         for column in ("conversation", "participant"):
             # Other names, and the same groups.
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
-
-
-def test_the_naive_error_of_kappa_is_that_of_vcd_in_r(coverage, workbooks, golden):
-    turns = read_workbook(workbooks["reference"]).turns
-    for dimension in ("Affective", "Relational"):
-        both = turns[[dimension, "overall"]].dropna().to_numpy().astype(int) - 1
-        table = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
-        for weights, short in (("linear", "lin"), ("quadratic", "quad")):
-            kappa, error = coverage.kappa_error(table, weights)
-            golden.check(f"kappa_{short}_vcd_{dimension}", kappa, abs=1e-7)
-            golden.check(f"kappa_{short}_ASE_{dimension}", error, abs=1e-7)
 
 
 def test_coverage_counts_intervals_that_contain_the_truth(coverage):

@@ -1,4 +1,4 @@
-"""What breaks empathy: around a poor turn and between neighbors against all orders, losses against statsmodels."""
+"""Poor turns, and what breaks empathy: against all orders of turns and models fitted one by one."""
 
 import itertools
 
@@ -9,14 +9,90 @@ import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sense7 as s7
+from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.checkout import data_file
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import disrupted
-from sense7.findings.disrupted import lag_1_correlation
+from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.findings import disrupted, poor_turn
+from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
+from sense7.workbook import parse_sheets
+
+
+def test_conversations_without_a_rated_turn_or_without_an_outcome_are_left_out(minimal_sheets):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None] * 4 + [None, "poor", None, "good"] * 3}))
+    study.conversations.loc[1, OUTCOMES["experience"]] = np.nan
+    conversations = poor_turn.poor_turn_conversations(study, "experience")
+    assert list(conversations.index) == list(study.conversations["conversation"].iloc[2:])
+    assert conversations[["poor", "rated"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+
+
+def test_the_grid_counts_by_definition():
+    synthetic = s7.load("synthetic")
+    measures = poor_turn.poor_turn_measures(synthetic, bootstrap_of(synthetic))
+    frame = poor_turn.poor_turn_conversations(synthetic)
+    grid = poor_turn.poor_turn_grid(synthetic, measures, measures["d"]["high"].iloc[0] - 1e-6)
+    one = grid.loc["exactly one poor turn, between conversations", ["with", "without"]]
+    assert one.tolist() == [(frame["poor"] == 1).sum(), (frame["poor"] == 0).sum()]
+    kinds = (frame["poor"] > 0).groupby(frame["participant"]).agg(["sum", "count"])
+    both = kinds[(kinds["sum"] > 0) & (kinds["sum"] < kinds["count"])]
+    within = grid.loc["at least one poor turn, within participants"]
+    assert within[["with", "without"]].tolist() == [both["sum"].sum(), (both["count"] - both["sum"]).sum()]
+    assert grid["holds it"].iloc[0] == "yes"
+    assert set(poor_turn.poor_turn_grid(synthetic, measures, 9.0)["holds it"]) == {"no"}
+
+
+@pytest.mark.parametrize(("published", "held", "answer"), [(0.9, 2, "yes"), (1.15, 1, "yes"), (0.3, 0, "no")])
+def test_the_definitions_whose_interval_holds_the_published_value_are_counted(published, held, answer):
+    rows = {
+        name: estimate_row(estimate, low, high, n=9, unit="Cohen's d", method="m")
+        for name, estimate, low, high in (("a", 1.0, 0.8, 1.2), ("b", 0.7, 0.5, 0.95), ("c", 2.0, np.nan, np.nan))
+    }
+    verdict = poor_turn.published_in_grid(estimate_table(rows, "definition"), published)
+    assert verdict["counts"]["estimate"].tolist() == [held, 0.7, 2.0]
+    assert verdict["counts"]["n"].tolist() == [2, 3, 3]
+    assert verdict["held"]["estimate"] == answer
+
+
+def test_without_a_poor_turn_no_definition_holds_a_value(minimal_sheets):
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": [None, "good", None, "very good"] * 4}))
+    measures = poor_turn.poor_turn_measures(study, bootstrap_of(study))
+    verdict = poor_turn.published_in_grid(measures["d"], 1.0)
+    assert verdict["counts"]["estimate"].isna().all()
+    assert (verdict["held"]["estimate"], verdict["held"]["reason"]) == (None, "no definition has an interval")
+    assert set(poor_turn.poor_turn_grid(study, measures, 1.0)["holds it"]) == {""}
+
+
+# From turns to the whole
+
+
+def test_the_end_is_the_last_rated_turn(minimal_sheets):
+    overall = [None, "poor", None, "good", None, "very good", None, None]
+    study = parse_sheets(minimal_sheets(messages={"EmpathyOverall": overall * 4}, turns=4))
+    first = poor_turn.turn_summaries(study).iloc[0]
+    assert first[[*poor_turn.PREDICTORS, "rated"]].tolist() == pytest.approx([11 / 3, 2, 5, 5, 3])
+
+
+def test_cross_validation_equals_models_fitted_one_by_one():
+    study = golden.study()
+    bootstrap, frame = bootstrap_of(study), poor_turn.turn_summaries(study)
+    people = sorted(frame["participant"].unique())
+    fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % poor_turn.FOLDS)
+    row_fold = frame["participant"].map(dict(zip(people, fold, strict=True)))
+
+    def predicted(*chosen):
+        errors = null = 0.0
+        for number in range(poor_turn.FOLDS):
+            train, test = frame[row_fold != number], frame[row_fold == number]
+            fit = sm.OLS(train["outcome"], sm.add_constant(train[list(chosen)])).fit()
+            errors += ((test["outcome"] - fit.predict(sm.add_constant(test[list(chosen)]))) ** 2).sum()
+            null += ((test["outcome"] - train["outcome"].mean()) ** 2).sum()
+        return 1 - errors / null
+
+    mean = predicted("mean")
+    expected = [mean, predicted("peak", "end"), predicted(*poor_turn.PREDICTORS) - mean]
+    np.testing.assert_allclose(poor_turn.cross_validated_r2(study, bootstrap)["estimate"], expected, atol=1e-9)
 
 
 def study_of(conversations, people=None):
@@ -99,140 +175,8 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
 
 # Neighboring turns
 
-DIFFERENCE = "as rated minus permuted order"
-
-
-def found(study, draws=100):
-    return lag_1_correlation(study, ParticipantBootstrap(study.turns["participant"], draws, seed=1))
-
-
-def by_loops(conversations):
-    """Numerator and denominator of the correlation, pair by pair."""
-    products = squares = 0.0
-    for levels in conversations:
-        rated = [level for level in levels if level is not None]
-        mean = sum(rated) / len(rated) if rated else 0
-        spread = sum((level - mean) ** 2 for level in rated) / len(rated) if rated else 0
-        for one, other in itertools.pairwise(levels):
-            if one is not None and other is not None:
-                products += (one - mean) * (other - mean)
-                squares += spread
-    return products, squares
-
-
-@settings(max_examples=40, deadline=None)
-@given(conversations_of_levels)
-def test_permuted_order_is_the_mean_over_all_orders(conversations):
-    table = found(study_of(conversations), draws=2)["estimate"]
-    products, squares = by_loops(conversations)
-    if squares < 1e-9:
-        assert table.isna().all()
-        return
-    expected = 0.0
-    for levels in conversations:
-        places = [turn for turn, level in enumerate(levels) if level is not None]
-        orders = list(itertools.permutations([levels[place] for place in places]))
-        for order in orders:
-            given_to = dict(zip(places, order, strict=True))
-            expected += by_loops([[given_to.get(turn) for turn in range(len(levels))]])[0] / len(orders)
-    assert table["as rated"] == pytest.approx(products / squares)
-    assert table["permuted order"] == pytest.approx(expected / squares)
-    assert table[DIFFERENCE] == pytest.approx((products - expected) / squares, abs=1e-9)
-
 
 # Failures of continuity
 
 
-def study_of_failures(conversations, turns):
-    return Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
-
-
-def made(seed=1, conversations=60, people=12, longest=8):
-    """Ratings with holes; the overall rating follows the dimensions, the outcome the overall ratings."""
-    generator = np.random.default_rng(seed)
-    rows = []
-    for number in range(conversations):
-        for turn in range(1, generator.integers(1, longest + 1) + 1):
-            quality = generator.normal(3, 1)
-            given = [round(np.clip(quality + generator.normal(0, 0.7), 1, 5)) for _ in range(8)]
-            rated = [level if generator.random() < 0.8 else np.nan for level in given]
-            rows.append((f"C{number}", f"P{number % people}", turn, *rated))
-    turns = pd.DataFrame(rows, columns=["conversation", "participant", "turn", "overall", *DIMENSION_NAMES])
-    frame = turns[["conversation", "participant"]].drop_duplicates().reset_index(drop=True)
-    for name in DIMENSION_NAMES:
-        frame[f"post_{name}"] = generator.integers(1, 6, size=len(frame)).astype(float)
-    return study_of_failures(frame, turns)
-
-
-def losses_and_failures_by_loop(turns, moment):
-    """(loss, failures of the seven dimensions) of each turn that can be compared, turn by turn."""
-    found = []
-    for _, group in turns.groupby("conversation"):
-        dimensions = group[list(DIMENSION_NAMES)]
-        rating = group["overall"] if moment == "same" else dimensions.mean(axis=1)
-        level = dict(zip(group["turn"], rating, strict=True))
-        for turn, levels in zip(group["turn"], dimensions.to_numpy(), strict=True):
-            outcome = level[turn] if moment == "same" else level.get(turn + 1, np.nan)
-            others = [y for at, y in level.items() if at not in (turn, turn + 1) and not np.isnan(y)]
-            if not np.isnan(outcome) and others:
-                found.append((np.mean(others) - outcome, levels <= 2))
-    return found
-
-
-@pytest.mark.parametrize("moment", ["same", "next"])
-def test_contrasts_of_continuity_are_those_of_statsmodels_on_a_loop(moment):
-    study = made(seed=8)
-    table = disrupted.continuity_contrasts(study, bootstrap_of(study))
-    found = losses_and_failures_by_loop(study.turns, moment)
-    failed = np.array([which for _, which in found], dtype=float)
-    fit = sm.OLS([loss for loss, _ in found], sm.add_constant(failed)).fit().params
-    own, others = fit[7], fit[1:7].mean()
-    assert list(DIMENSION_NAMES).index("Relational") == 6
-    expected = [own - others, own, others]
-    rows = table.loc[[name for name in table.index if name.startswith(moment)]]
-    np.testing.assert_allclose(rows["estimate"], expected[: len(rows)], atol=1e-10)
-    counts = [failed[:, 6].sum(), failed[:, 6].sum(), failed[:, :6].any(axis=1).sum()]
-    assert rows["n"].tolist() == counts[: len(rows)]
-
-
 # Unmet expectations
-
-COMPARISONS = {
-    "against all other conversations": [],
-    "at the same mean rating of turns": ["mean"],
-    "beyond low ratings and high wishes by themselves": ["low", "high", "mean"],
-}
-
-
-@pytest.fixture(scope="module")
-def synthetic():
-    return read_workbook(data_file("synthetic.xlsx"))
-
-
-def test_the_estimates_are_those_of_statsmodels(synthetic):
-    table = disrupted.unmet_expectations(synthetic, bootstrap_of(synthetic, 2000))
-    frame = disrupted.expectation_conversations(synthetic)
-    groups = pd.factorize(frame["participant"])[0]
-    for name, held in COMPARISONS.items():
-        design = sm.add_constant(frame[["unmet", *held]].astype(float))
-        fit = sm.OLS(frame["outcome"], design).fit(cov_type="cluster", cov_kwds={"groups": groups})
-        row = table.loc[name]
-        assert row["estimate"] == pytest.approx(-fit.params["unmet"], abs=1e-10)
-        assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(fit.bse["unmet"], rel=0.2)
-        assert row["n"] == len(frame)
-
-
-def surface_by_statsmodels(frame):
-    m, w = (frame["mean"] - 3) / 2, frame["desired"] - 2
-    design = np.column_stack([np.ones(len(frame)), m, w, m**2, m * w, w**2])
-    groups = pd.factorize(frame["participant"])[0]
-    return sm.OLS(frame["outcome"].to_numpy(), design).fit(cov_type="cluster", cov_kwds={"groups": groups})
-
-
-def test_the_response_surface_is_that_of_statsmodels(synthetic):
-    found = disrupted.response_surface(synthetic, bootstrap_of(synthetic, 2000))
-    frame = disrupted.expectation_conversations(synthetic)
-    fit = surface_by_statsmodels(frame)
-    row = found.loc["mean rating by wish"]
-    assert row["estimate"] == pytest.approx(fit.params[4], abs=1e-9)
-    assert (row["high"] - row["low"]) / (2 * 1.96) == pytest.approx(fit.bse[4], rel=0.2)

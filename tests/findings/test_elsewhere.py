@@ -1,18 +1,24 @@
-"""Does it hold elsewhere: known answers and R's values on iEval, and verdicts that follow from intervals by rule."""
+"""Released ratings of others: known answers, R's values and scipy's; verdicts that follow from intervals by rule."""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from scipy import stats
 from scipy.stats import spearmanr
 from statsmodels.formula.api import ols
 
+import sense7 as s7
+from sense7 import whose_empathy as we
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.findings import elsewhere, whose_empathy
 from sense7.findings.elsewhere import FINDINGS, NO_INTERVAL, NOT_ASKED, NOT_SEEN, OPPOSITE, SEEN, Rule, verdict
 from sense7.sources import released
+from sense7.sources.released import EXPERTS, JUDGES, PERSON
 from sense7.tables import VERDICT_MARKS, Matrix
 
 RATED = ["understood", "appropriate", "attentive", "sensible", "polite"]
@@ -237,36 +243,16 @@ def test_the_matrix_shows_every_verdict_with_its_interval_and_n(values):
 
 FEELINGS = ["understood", "validated", "affirmed", "seen", "accepted", "caredfor"]
 
-CELLS = [("ai", "ai"), ("ai", "human"), ("human", "ai"), ("human", "human")]
-
 
 @pytest.fixture(scope="module")
-def people():
-    return elsewhere.felt_heard()
+def felt():
+    """The people who answered, and what the page shows of them."""
+    people = elsewhere.felt_heard()
+    return people, elsewhere.felt_heard_tables(people, elsewhere.felt_heard_resampling(people, draws=400, seed=3))
 
 
-@pytest.fixture(scope="module")
-def resampling(people):
-    return elsewhere.felt_heard_resampling(people, draws=400, seed=3)
-
-
-@pytest.fixture(scope="module")
-def small():
-    """Twenty people in unequal groups."""
-    generator = np.random.default_rng(8)
-    cells = [cell for cell, count in zip(CELLS, (7, 3, 4, 6), strict=True) for _ in range(count)]
-    frame = pd.DataFrame(cells, columns=["response", "label"])
-    frame.insert(0, "participant", [f"p{number}" for number in range(20)])
-    frame[FEELINGS] = generator.integers(1, 8, (20, 6))
-    return frame.assign(**{"mean of six": frame[FEELINGS].mean(axis=1)})
-
-
-# Known answers
-
-
-def test_the_means_that_others_computed(people, resampling):
-    found = elsewhere.felt_heard_tables(people, resampling)
-    means = [table for name, table in found.items() if name.startswith("answer")]
+def test_the_means_that_others_computed(felt):
+    means = [table for name, table in felt[1].items() if name.startswith("answer")]
     by_key = {row["key"]: row for table in means for row in table.to_dict("records")}
     known = {
         "felt_heard_mean_ai_ai": (5.407, 124),
@@ -278,49 +264,17 @@ def test_the_means_that_others_computed(people, resampling):
     assert all(row["low"] < row["estimate"] < row["high"] for row in by_key.values())
 
 
-def test_alpha_is_that_of_r(people, resampling):
+def test_alpha_is_that_of_r_and_the_ceiling_is_counted(felt):
     """psych::alpha, raw_alpha."""
-    row = elsewhere.felt_heard_tables(people, resampling)["feelings"].loc["Cronbach's alpha"]
-    assert row["estimate"] == pytest.approx(0.969167190524, rel=1e-9)
-    assert 0.9 < row["low"] < row["estimate"] < row["high"]
-
-
-# Naive computations
-
-
-def naive_effects(frame):
-    mean = frame.groupby(["response", "label"])["mean of six"].mean()
-    source = (mean["ai", "ai"] + mean["ai", "human"]) / 2 - (mean["human", "ai"] + mean["human", "human"]) / 2
-    label = (mean["ai", "human"] + mean["human", "human"]) / 2 - (mean["ai", "ai"] + mean["human", "ai"]) / 2
-    interaction = (mean["ai", "human"] - mean["ai", "ai"]) - (mean["human", "human"] - mean["human", "ai"])
-    return [source, label, interaction, mean["ai", "ai"] - mean["human", "human"]]
-
-
-def fitted(people):
-    source, label = (people["response"] == "ai") - 0.5, (people["label"] == "human") - 0.5
-    return ols("y ~ s * n", people.assign(y=people["mean of six"], s=source, n=label)).fit(cov_type="HC3", use_t=True)
-
-
-def test_effects_are_the_coefficients_of_the_model(people, resampling):
-    found = elsewhere.felt_heard_tables(people, resampling)["effects"]["estimate"]
-    np.testing.assert_allclose(found.iloc[:3], fitted(people).params[["s", "n", "s:n"]], rtol=1e-9)
-
-
-def test_intervals_are_those_of_resampled_people(small):
-    """Each draw, done again with copies of rows."""
-    resampling = elsewhere.felt_heard_resampling(small, draws=60, seed=4)
-    resampled = [
-        naive_effects(small.loc[np.repeat(small.index, weights.astype(int))]) for weights in resampling.weights()
-    ]
-    low, high = np.quantile(np.array(resampled), [0.025, 0.975], axis=0)
-    found = elsewhere.felt_heard_tables(small, resampling)["effects"]
-    np.testing.assert_allclose(found["low"], low, atol=1e-12)
-    np.testing.assert_allclose(found["high"], high, atol=1e-12)
-
-
-def test_the_share_at_the_ceiling_against_a_naive_computation(people, resampling):
-    found = elsewhere.felt_heard_tables(people, resampling)["feelings"]
+    people, found = felt[0], felt[1]["feelings"]
+    assert found.loc["Cronbach's alpha", "estimate"] == pytest.approx(0.969167190524, rel=1e-9)
     assert found.loc["highest rating to all six", "estimate"] == (people[FEELINGS] == 7).all(axis=1).mean()
+
+
+def test_effects_are_the_coefficients_of_the_model(felt):
+    people, source, label = felt[0], (felt[0]["response"] == "ai") - 0.5, (felt[0]["label"] == "human") - 0.5
+    fitted = ols("y ~ s * n", people.assign(y=people["mean of six"], s=source, n=label)).fit()
+    np.testing.assert_allclose(felt[1]["effects"]["estimate"].iloc[:3], fitted.params[["s", "n", "s:n"]], rtol=1e-9)
 
 
 # The verdict
@@ -339,3 +293,148 @@ def test_the_verdict_follows_from_both_intervals(source, label, begins):
     limits = {elsewhere.SOURCE: source, elsewhere.LABEL: label}
     rows = {name: {"estimate": 0, "low": low, "high": high, "n": 9} for name, (low, high) in limits.items()}
     assert elsewhere.felt_heard_verdict(pd.DataFrame(rows).T)["estimate"].startswith(begins)
+
+
+OBSERVERS = (*EXPERTS, "crowd", *JUDGES)
+
+
+def bootstrap_of(people, draws, seed):
+    return ConversationBootstrap(pd.Series(people.items.index, dtype=object), draws, seed)
+
+
+def panel_tables(people, draws=100, seed=1):
+    """All tables of a panel as one, by key."""
+    return pd.concat(we.tables(people, bootstrap_of(people, draws, seed)).values()).set_index("key")
+
+
+@pytest.fixture(scope="module")
+def people():
+    return we.panel()
+
+
+@pytest.fixture(scope="module")
+def tables(people):
+    return panel_tables(people, 4_000, 3)
+
+
+def rho(x, y):
+    return stats.spearmanr(x, y).statistic
+
+
+def sums(people):
+    """Sums of the six ratings: whole numbers but for the crowd's, so that equal scores are equal numbers."""
+    return {rater: people.items[rater].sum(axis=1).to_numpy().round(6) for rater in (PERSON, *OBSERVERS)}
+
+
+# Known answers -------------------------------------------------------------------------------
+
+
+def exactly(people):
+    """The same from whole numbers."""
+    of = sums(people)
+    experts, models = sum(of[e] for e in EXPERTS), sum(of[j] for j in JUDGES)
+    found = {f"whose_{rater}_with_person": rho(of[rater], of[PERSON]) for rater in ("crowd", *JUDGES)}
+    found |= {f"whose_{rater}_with_experts": rho(of[rater], experts) for rater in ("crowd", *JUDGES)}
+    found["whose_experts_with_person"] = rho(experts, of[PERSON])
+    found["whose_models_with_person"] = rho(models, of[PERSON])
+    found["whose_observers_agree"] = np.mean([rho(of[e], experts - of[e]) for e in EXPERTS])
+    return found
+
+
+def test_every_correlation_is_that_of_scipy_with_true_ties(people, tables):
+    for key, value in exactly(people).items():
+        assert tables.loc[key, "estimate"] == pytest.approx(value, abs=1e-12), key
+
+
+# What the rows are -----------------------------------------------------------------------------
+
+
+def test_differences_are_those_of_the_correlations(people, tables):
+    value = tables["estimate"]
+    of = sums(people)
+    two = np.mean([rho(sum(of[f] for f in EXPERTS if f != e), of[PERSON]) for e in EXPERTS])
+    expected = {
+        "whose_difference": value["whose_observers_agree"] - value["whose_experts_with_person"],
+        "whose_difference_same_target": value["whose_observers_agree"] - two,
+        "whose_models_difference": value["whose_models_agree"] - value["whose_gemini_with_person"],
+        "whose_claude_difference": value["whose_claude_with_experts"] - value["whose_claude_with_person"],
+    }
+    for key, difference in expected.items():
+        assert value[key] == pytest.approx(difference, abs=1e-12), key
+
+
+# Resamples, with the rows copied out ------------------------------------------------------------
+
+
+# Truths that were planted -------------------------------------------------------------------------
+
+
+def with_ratings_of(people, rater, values):
+    items = people.items.copy()
+    items[rater] = values
+    return replace(people, items=items)
+
+
+def verdict_of(panel, key="whose_difference"):
+    row = panel_tables(panel, 1_000).loc[key]
+    return we.verdict(row["low"], row["high"])
+
+
+def test_the_verdict_follows_the_data(people):
+    assert verdict_of(people) == we.SEEN
+    mean = sum(people.items[expert] for expert in EXPERTS) / 3
+    assert verdict_of(with_ratings_of(people, PERSON, mean)) == we.OPPOSITE, "the person rates as the experts do"
+    assert verdict_of(with_ratings_of(people, PERSON, people.items["claude"])) == we.NOT_SETTLED
+
+
+# Noise and range -------------------------------------------------------------------------------------
+
+
+def test_the_correction_for_attenuation_follows_from_both_alphas(people, tables):
+    value = tables["estimate"]
+    experts = people.scores[list(EXPERTS)]
+    person_alpha, experts_alpha = s7.cronbach_alpha(people.items[PERSON]), s7.cronbach_alpha(experts)
+    assert value["whose_reliability_person"] == pytest.approx(person_alpha, abs=1e-9)
+    assert value["whose_reliability_experts"] == pytest.approx(experts_alpha, abs=1e-6)
+    corrected = value["whose_experts_with_person"] / np.sqrt(person_alpha * experts_alpha)
+    assert value["whose_experts_with_person_corrected"] == pytest.approx(corrected, abs=1e-6)
+
+
+def test_the_correction_for_range_leaves_equal_spreads_alone_and_is_thorndikes(people, tables):
+    shuffled = people.items[list(EXPERTS)].sample(frac=1, random_state=4).set_index(people.items.index)
+    same = with_ratings_of(people, PERSON, sum(shuffled[expert] for expert in EXPERTS) / 3)
+    value, scores = panel_tables(same)["estimate"], same.scores
+    assert value["whose_experts_with_person_spread"] == pytest.approx(rho(scores["experts"], scores[PERSON]), abs=1e-6)
+
+    def ratio(measure):
+        return measure(people.scores["experts"]) / measure(people.scores[PERSON])
+
+    r, u = tables.loc["whose_experts_with_person", "estimate"], ratio(stats.iqr)
+    assert u > ratio(np.std)
+    wider = tables.loc["whose_experts_with_person_spread", "estimate"]
+    assert wider == pytest.approx(np.sin(np.arctan(u * np.tan(np.arcsin(r)))), abs=1e-9), "the slope grows by u"
+    assert tables.loc["whose_difference_spread", "estimate"] == pytest.approx(
+        tables.loc["whose_observers_agree", "estimate"] - wider, abs=1e-9
+    )
+
+
+# What cannot be computed, and what the page says
+
+
+def test_facts_count_what_the_page_says(people):
+    tables = we.tables(people, bootstrap_of(people, 400, 3))
+    found = {row["key"]: row["estimate"] for row in we.facts(people, tables)}
+    assert found["whose_models"] == "GPT-4o, Claude 3.7 Sonnet, Gemini 2.5 Pro"
+    assert found["whose_people"] == found["whose_answers_by_people"] == 50
+    assert found["whose_answers_labeled_ai"] == (people.answers["label"] == "ai").sum() == 24
+    assert found["whose_verdict"] == we.SEEN
+    assert found["whose_verdict_spread"] == we.verdict(*tables["spread"].iloc[-1][["low", "high"]])
+
+
+def test_the_main_figure_has_every_observer_in_both_groups(people):
+    upper, lower = we.main_groups(we.tables(people, bootstrap_of(people, 100, 3))).values()
+    for name in ("expert", "Claude", "Gemini", "GPT", "Crowd"):
+        assert upper.index.str.contains(name, case=False).any(), name
+        assert lower.index.str.contains(name, case=False).any(), name
+    assert upper["estimate"].min() > lower["estimate"].max(), "as the caption says"
+    assert lower["estimate"].is_monotonic_decreasing

@@ -1,279 +1,182 @@
-"""Alpha, levels, straight lines, correlations, components, one factor: against R and loops, and where there is none."""
+"""Ratings of several dimensions: against loops, and where there is no number."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from helpers.studies import draws_of
+from helpers import golden
+from helpers.studies import bootstrap_of, draws_of
 from sense7.estimators import alpha
-from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.findings import measures, reliability
+from sense7.estimators.rater_agreement import weighted_kappa
+from sense7.findings import agreement, measures, reliability
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.workbook import read_workbook
-
-CLOSED_FORM = 1e-7
-CFA = 2e-4
 
 
-@pytest.fixture(scope="module")
-def study(workbooks):
-    return read_workbook(workbooks["reference"])
+def test_straight_lines_are_those_of_a_loop_and_alpha_is_that_of_the_participants_left():
+    turns, rows = measures.turn_ratings(golden.study()), []
+    for who, ratings in zip(turns.index, turns.to_numpy(), strict=True):
+        given = {level for level in ratings if not np.isnan(level)}
+        if np.sum(~np.isnan(ratings)) >= 5:
+            rows.append((who, len(given) == 1, len(given) == 1 and given != {5.0}))
+    rows = pd.DataFrame(rows, columns=["participant", "straight", "below"])
+    table = reliability.straight_lining(turns, draws_of(turns))
+    shares = rows.groupby("participant")["straight"].mean()
+    left_out = shares.index[shares > np.quantile(shares, 0.75)]
+    expected = [rows["straight"].mean(), rows["below"].sum() / rows["straight"].sum()]
+    np.testing.assert_allclose(
+        table["estimate"], [*expected, alpha.cronbach_alpha(turns[~turns.index.isin(left_out)])], atol=1e-12
+    )
+    assert table["n"].tolist()[:2] == [len(rows), rows["straight"].sum()]
+    assert 0 < len(left_out) <= len(shares) / 4
+    assert table["method"].iloc[2].endswith(f"without {len(left_out)} of {turns.index.nunique()} participants")
 
 
-@pytest.fixture(scope="module")
-def turns(study):
-    return measures.turn_ratings(study)
+# What cannot be computed
 
 
-@pytest.fixture(scope="module")
-def frames(study, turns):
-    post = measures.post_task_ratings(study)
-    return {
-        "turn_pairwise": turns,
-        "turn_listwise": turns.dropna(),
-        "turn_6dims_pairwise": turns.drop(columns="Relational"),
-        "post": post,
-    }
-
-
-def nested(seed=1, people=12, talks=4, turns=(2, 7), between=1.0, within=1.0, noise=0.5, holes=0.2):
-    """Ratings of two levels with one common part at each: person and talk of each turn are the index."""
-    generator = np.random.default_rng(seed)
-    rows = []
-    for person, talk in itertools.product(range(people), range(talks)):
-        common = between * generator.normal()
-        for _ in range(generator.integers(*turns)):
-            ratings = 3 + common + within * generator.normal() + noise * generator.normal(size=7)
-            ratings[generator.random(7) < holes] = np.nan
+def nested():
+    """Ratings of turns within conversations, with one common part at each level; person and talk are the index."""
+    generator, rows = np.random.default_rng(1), []
+    for person, talk in itertools.product(range(12), range(4)):
+        common = generator.normal()
+        for _ in range(4):
+            ratings = 3 + common + generator.normal() + 0.5 * generator.normal(size=7)
             rows.append((f"P{person}", f"P{person}-{talk}", *ratings))
     frame = pd.DataFrame(rows, columns=["participant", "conversation", *DIMENSION_NAMES])
     return frame.set_index(["participant", "conversation"])
 
 
-def scores(rows=60, items=4, people=10, seed=1):
-    generator = np.random.default_rng(seed)
+def scores(rows=60, items=4, people=10):
+    generator = np.random.default_rng(1)
     values = generator.normal(size=(rows, 1)) + 0.7 * generator.normal(size=(rows, items)) + 3
     names = [f"P{row % people}" for row in range(rows)]
     return pd.DataFrame(np.clip(np.round(values), 1, 5), index=names, columns=list("abcdefg"[:items]))
 
 
-def copied(frame, bootstrap, draw):
-    """Rows of a resample, copied out."""
-    times = dict(zip(bootstrap.names, bootstrap.weights()[draw].astype(int), strict=True))
-    return pd.concat([frame.loc[[name]] for name in bootstrap.names for _ in range(times[name])])
+def within(frame):
+    return reliability.by_level(frame, draws_of(frame)).filter(like="within", axis=0)
 
 
-# Alpha over all turns, and without one dimension
+def of(function):
+    return lambda frame: function(frame, draws_of(frame))
 
 
-@pytest.mark.parametrize("dimension", DIMENSION_NAMES)
-def test_alpha_if_dropped_equals_that_of_psych_in_r(turns, golden, dimension):
-    dropped = reliability.alpha_if_dropped(turns[:], draws_of(turns), recorded_as="turn")
-    golden.check(f"alpha_if_dropped_turn_pairwise_{dimension}", dropped.loc[dimension, "estimate"], abs=CLOSED_FORM)
-    assert dropped.loc[dimension, "key"] == f"alpha_turn_without_only_{dimension}"
+def of_one_factor(frame):
+    return pd.concat([*reliability.omega_and_loadings(frame, draws_of(frame)), reliability.fit_indices(frame)])
 
 
-# Within conversations and between them
-
-
-def by_loops(frame, a, b):
-    """Covariances within and between conversations of two items, by the definitions, one conversation at a time."""
-    parts = []
-    for _, own in frame[[a, b]].set_axis(["x", "y"], axis=1).groupby(level=1):
-        both = own.dropna()
-        if len(both):
-            parts.append(both.to_numpy())
-    pooled = np.concatenate(parts)
-    crossed = sum(((part - part.mean(axis=0)).prod(axis=1)).sum() for part in parts)
-    within = crossed / sum(len(part) - 1 for part in parts)
-    distances = [len(part) * (part.mean(axis=0) - pooled.mean(axis=0)).prod() for part in parts]
-    sizes = np.array([len(part) for part in parts])
-    per_group = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (len(parts) - 1)
-    return within, (sum(distances) / (len(parts) - 1) - within) / per_group
-
-
-def test_covariances_of_both_levels_are_those_of_plain_loops():
-    frame = nested()
-    sums = alpha.nested_moments(frame)[0].sum(axis=0)
-    within, between = alpha.within_covariances(sums), alpha.between_covariances(sums)
-    for (i, a), (j, b) in itertools.product(enumerate(frame), repeat=2):
-        assert (within[i, j], between[i, j]) == pytest.approx(by_loops(frame, a, b), abs=1e-10)
-    matrix = reliability.correlation_matrices(frame.assign(Interest=np.nan))["within conversations"]
-    expected = within[0, 1] / np.sqrt(within[0, 0] * within[1, 1])
-    assert matrix.loc["Affective", "Cognitive"] == pytest.approx(expected, abs=1e-12)
-    assert matrix.loc["Interest"].isna().all()
+NESTED = nested()
+LINES = pd.DataFrame([[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)])
+APART = pd.DataFrame({"a": [1, 2, np.nan, np.nan], "b": [np.nan, 4, 3, 2]}, index=list("pqrs"))
+CONSTANT = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
+counted = partial(reliability.retained, seed=1, simulations=50)
+FEW = "only 1 of these ratings was given and varies; this needs 2"
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("function", "frame", "reason"),
     [
-        (lambda f: f * np.nan, "none of these ratings was given and varies; this needs"),
-        (lambda f: f.assign(**dict.fromkeys(DIMENSION_NAMES[1:], np.nan)), "only 1 of these ratings was given"),
-        (lambda f: f.groupby(level=1).head(1), "no conversation has two turns that rate the same two dimensions"),
-        (lambda f: f.groupby(level=1).transform("first"), "a dimension does not vary within conversations"),
+        (within, NESTED * np.nan, "none of these ratings was given and varies; this needs"),
+        (within, NESTED.assign(**dict.fromkeys(DIMENSION_NAMES[1:], np.nan)), "only 1 of these ratings was given"),
+        (within, NESTED.groupby(level=1).head(1), "no conversation has two turns that rate the same two dimensions"),
+        (within, NESTED.groupby(level=1).transform("first"), "a dimension does not vary within conversations"),
+        (of(reliability.straight_lining), LINES, "no turn has one level throughout"),
+        (of(reliability.straight_lining), LINES[[0, 1, 2, 3]], "no turn has 5 ratings"),
+        (of(reliability.correlations), APART, "fewer than three units rate both"),
+        (of(reliability.item_rest), APART, "too few units rate the item together with the others"),
+        (of(reliability.correlations), CONSTANT, "does not vary: b"),
+        (of(reliability.average_correlation_table), CONSTANT, FEW),
+        (counted, scores(400, 6, 7), "only 7 participants for 6 items"),
+        (counted, scores(400, 6, 40).assign(g=lambda f: f["a"]), "some of the ratings are the same, or sums of others"),
+        (counted, scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
+        (of_one_factor, scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
+        (of_one_factor, scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
+        (of_one_factor, scores().assign(e=lambda f: f["a"]), reliability.NO_FACTOR),
     ],
 )
-def test_without_variation_within_conversations_the_reason_says_so(change, reason):
-    frame = change(nested(holes=0.0))
-    table = reliability.by_level(frame, draws_of(frame))
-    within = table[table.index.str.contains("within")]
-    assert within["estimate"].isna().all()
-    assert within["reason"].str.startswith(reason).all()
+def test_where_there_is_no_number_the_row_says_why(function, frame, reason):
+    table = function(frame)
+    missing = table[table["estimate"].isna()]
+    assert missing["reason"].str.startswith(reason).any()
+    assert (missing["reason"] != "").all()
 
 
-# Straight lines
+def differences_of(turns):
+    """Kappa of Relational minus that of each other dimension, where all three ratings are there."""
+    differences = []
+    for name in DIMENSION_NAMES[:-1]:
+        both = turns.dropna(subset=["overall", "Relational", name]).astype(
+            {name: int, "Relational": int, "overall": int}
+        )
+        tables = np.zeros((2, 5, 5))
+        for table, one in zip(tables, ("Relational", name), strict=True):
+            np.add.at(table, (both[one] - 1, both["overall"] - 1), 1)
+        differences.append(np.subtract(*weighted_kappa(tables)))
+    return np.array(differences)
 
 
-def lines_by_loop(turns):
-    """Whether each turn with five or more ratings has one level, and whether this is below the top; by participant."""
-    rows = []
-    for who, ratings in zip(turns.index, turns.to_numpy(), strict=True):
-        given = {level for level in ratings if not np.isnan(level)}
-        if np.sum(~np.isnan(ratings)) >= 5:
-            rows.append((who, len(given) == 1, len(given) == 1 and given != {5.0}))
-    return pd.DataFrame(rows, columns=["participant", "straight", "below"])
+def test_simultaneous_intervals_are_those_of_participants_left_out_and_copied_out():
+    generator = np.random.default_rng(1)
+    overall = generator.integers(1, 6, size=200).astype(float)
+    turns = pd.DataFrame({"participant": [f"P{turn % 12}" for turn in range(200)], "overall": overall})
+    for name in DIMENSION_NAMES:
+        turns[name] = np.clip(np.rint(overall + 0.8 * generator.normal(size=200)), 1, 5)
+        turns.loc[generator.random(200) < 0.1, name] = np.nan
+    study = Study("x", turns, pd.DataFrame(), turns, participants=None, columns=pd.DataFrame())
+    bootstrap = bootstrap_of(study, 40)
+    table = agreement.kappa_differences(study, bootstrap).iloc[:-1]
+    here, people = table["estimate"].to_numpy(), list(bootstrap.names)
+    without = np.array([differences_of(turns[turns["participant"] != name]) for name in people])
+    errors = np.sqrt(11 / 12 * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    drawn = []
+    for weights in bootstrap.weights().astype(int):
+        times = turns["participant"].map(dict(zip(people, weights, strict=True)))
+        drawn.append(differences_of(turns.loc[turns.index.repeat(times)]))
+    largest = (np.abs(np.array(drawn) - here) / np.std(drawn, axis=0)).max(axis=1)
+    reach = np.quantile(largest, 0.95) * stats.t.ppf(0.975, 11) / stats.norm.ppf(0.975)
+    np.testing.assert_allclose(table["high"] - here, reach * errors, rtol=1e-5)
+    np.testing.assert_allclose(here - table["low"], reach * errors, rtol=1e-5)
+    assert table["method"].str.endswith("simultaneous 95% max-t interval, 40 resamplings of participants").all()
 
 
-def test_straight_lines_are_those_of_a_loop_and_alpha_is_that_of_the_participants_left(turns, copies_of, resampled):
-    bootstrap, times = copies_of(ParticipantBootstrap(turns.index, 100, 1))
-    table, rows = reliability.straight_lining(turns, bootstrap), lines_by_loop(turns)
-    expected = [rows["straight"].mean(), rows["below"].sum() / rows["straight"].sum()]
-    np.testing.assert_allclose(table["estimate"].iloc[:2], expected, atol=1e-12)
-    assert table["n"].tolist()[:2] == [len(rows), rows["straight"].sum()]
-    weights = rows["participant"].map(times)
-    drawn = [
-        np.average(rows["straight"], weights=weights),
-        np.average(rows["below"], weights=weights * rows["straight"]),
-    ]
-    np.testing.assert_allclose(resampled(table.iloc[:2]), drawn, atol=1e-12)
-    shares = rows.groupby("participant")["straight"].mean()
-    left_out = shares.index[shares > np.quantile(shares, 0.75)]
-    assert 0 < len(left_out) <= len(shares) / 4
-    assert table["estimate"].iloc[2] == pytest.approx(alpha.cronbach_alpha(turns[~turns.index.isin(left_out)]))
-    assert table["method"].iloc[2].endswith(f"without {len(left_out)} of {turns.index.nunique()} participants")
+# Shares of the variance
 
 
-def test_without_five_ratings_or_one_level_the_rows_say_so():
-    frame = pd.DataFrame([[1.0, 2, 3, 4, 5], [5, 4, 3, 2, 1]] * 5, index=[f"P{row // 2}" for row in range(10)])
-    bootstrap = ParticipantBootstrap(frame.index, 100, 1)
-    table = reliability.straight_lining(frame, bootstrap)
-    assert table["estimate"].iloc[0] == 0
-    assert table["reason"].iloc[1] == "no turn has one level throughout"
-    fewer = reliability.straight_lining(frame[[0, 1, 2, 3]], bootstrap)
-    assert fewer["reason"].tolist()[:2] == ["no turn has 5 ratings"] * 2
+GENERATOR = np.random.default_rng(1)
+SCORES = np.clip(np.round(3 + GENERATOR.normal(size=(120, 1)) + GENERATOR.normal(size=(120, 4))), 1, 5)
+SCORES = pd.DataFrame(SCORES, index=[f"P{row % 12}" for row in range(120)], columns=[*"abcy"])
+TALKS = pd.Series([f"C{row % 15}" for row in range(120)])
+ALONE = "no interval: only 1 participant to resample"
+ALIKE = "the outcome or a dimension does not vary within conversations"
 
 
-# Correlations
-
-
-@pytest.mark.parametrize("which", ["turn_pairwise", "turn_listwise", "turn_6dims_pairwise", "post"])
-def test_correlations_with_the_rest_and_their_mean_equal_those_of_psych_in_r(frames, golden, which):
-    frame = frames[which]
-    rest, average = (
-        function(frame, draws_of(frame)) for function in (reliability.item_rest, reliability.average_correlation_table)
-    )
-    golden.check(f"avg_r_{which}", average["estimate"].iloc[0], abs=CLOSED_FORM)
-    for name in frame:
-        golden.check(f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], abs=CLOSED_FORM)
-    assert rest["n"].to_dict() == frame.notna().sum().to_dict()
-
-
-def test_correlations_are_those_of_pandas_and_their_intervals_quantiles_over_copied_rows(turns):
-    table, square = reliability.correlations(turns, draws_of(turns), recorded_as="turn"), turns.corr()
-    for a, b in itertools.combinations(turns, 2):
-        row = table.loc[f"{a} with {b}"]
-        assert row["estimate"] == pytest.approx(square.loc[a, b], abs=1e-12)
-        assert (row["n"], row["key"]) == (len(turns[[a, b]].dropna()), f"correlation_turn_{a}_{b}")
-    frame = scores()
-    bootstrap = draws_of(frame, 200)
-    values = [copied(frame, bootstrap, draw)[["a", "b"]].corr().iloc[0, 1] for draw in range(200)]
-    row = reliability.correlations(frame[["a", "b"]], bootstrap).iloc[0]
-    np.testing.assert_allclose([row["low"], row["high"]], np.quantile(values, [0.025, 0.975]), atol=1e-10)
-
-
-def test_few_common_units_have_no_correlation():
-    frame = pd.DataFrame({"a": [1, 2, np.nan, np.nan], "b": [np.nan, 4, 3, 2]}, index=list("pqrs"))
-    assert set(reliability.correlations(frame, draws_of(frame))["reason"]) == {"fewer than three units rate both"}
-    rest = reliability.item_rest(frame, draws_of(frame))
-    assert set(rest["reason"]) == {"too few units rate the item together with the others"}
-    constant = pd.DataFrame({"a": [1, 2, 3, 4.0], "b": [2.0] * 4}, index=list("pqrs"))
-    assert reliability.correlations(constant, draws_of(constant))["reason"].tolist() == ["does not vary: b"]
-    few = "only 1 of these ratings was given and varies; this needs 2"
-    assert reliability.average_correlation_table(constant, draws_of(constant))["reason"].tolist() == [few]
-
-
-# Components
-
-
-@pytest.mark.parametrize("which", ["turn_listwise", "post"])
-def test_components_and_factors_equal_those_of_r(frames, golden, which):
-    table = reliability.eigenvalues(frames[which], ParticipantBootstrap(frames[which].index, 100, 1))
-    golden.check(f"eigen1_{which}", table.loc[1, "estimate"], abs=CLOSED_FORM)
-    golden.check(f"eigen2_{which}", table.loc[2, "estimate"], abs=CLOSED_FORM)
-    assert table["estimate"].sum() == pytest.approx(7)
-    kept = reliability.retained(frames[which], seed=1, recorded_as="turn").set_index("key")["estimate"]
-    golden.check(f"parallel_ncomp_{which}", kept["parallel_components_turn"], abs=0)
-    golden.check(f"parallel_nfact_{which}", kept["parallel_factors_turn"], abs=0)
-    assert "parallel_components_participants_turn" in kept
-
-
-def two_factors(rows=400, people=40, seed=1):
-    generator = np.random.default_rng(seed)
-    factors = generator.normal(size=(rows, 2)).repeat(3, axis=1)
-    names = [f"P{row % people}" for row in range(rows)]
-    return pd.DataFrame(factors + 0.6 * generator.normal(size=(rows, 6)), index=names, columns=list("abcdef"))
+def same_in(column):
+    return SCORES[column].groupby(TALKS.to_numpy()).transform("first")
 
 
 @pytest.mark.parametrize(
-    ("frame", "row", "reason"),
+    ("changes", "talks", "row", "reason"),
     [
-        (two_factors(people=7), "components, noise of as many participants", "only 7 participants for 6 items"),
-        (
-            two_factors().assign(g=lambda f: f["a"]),
-            "factors, noise of as many units",
-            "some of the ratings are the same, or sums of others",
-        ),
-        (
-            two_factors()[["a", "b"]],
-            "components, noise of as many units",
-            "only 2 of these ratings were given and vary; this needs 3",
-        ),
+        ({"a": same_in("a")}, TALKS, "a", ALIKE),
+        ({"y": same_in("y")}, TALKS, "a", ALIKE),
+        ({}, pd.Series(range(120)), "a", ALIKE),
+        ({"d": 3.0}, None, "d", "does not vary in the units used"),
+        ({}, None, "a", ALONE),
+        (dict.fromkeys("abc", np.nan), None, agreement.TOTAL, "no dimension was rated in this data set"),
+        ({"y": 3.0}, None, "a", "the outcome does not vary"),
+        ({"e": np.nan}, None, agreement.TOTAL, f"{ALONE}; "),
     ],
 )
-def test_where_components_cannot_be_counted_the_row_says_why(frame, row, reason):
-    table = reliability.retained(frame, seed=1, simulations=50)
-    assert np.isnan(table.loc[row, "estimate"])
-    assert table.loc[row, "reason"] == reason
-
-
-# One factor
-
-
-@pytest.mark.parametrize("which", ["turn_listwise", "post"])
-def test_omega_and_fit_equal_those_of_r(frames, golden, which):
-    omega, _ = reliability.omega_and_loadings(frames[which], draws_of(frames[which]))
-    golden.check(f"omega_total_ml_{which}", omega["estimate"].iloc[0], abs=5e-5)
-    assert omega["low"].iloc[0] < omega["estimate"].iloc[0] < omega["high"].iloc[0]
-    fit = reliability.fit_indices(frames[which], recorded_as="turn")
-    for name in ("CFI", "RMSEA", "SRMR"):
-        golden.check(f"cfa1_{name.lower()}_{which}", fit.loc[name, "estimate"], abs=CFA)
-        assert fit.loc[name, "key"] == f"one_factor_turn_{name.lower()}"
-
-
-@pytest.mark.parametrize(
-    ("frame", "reason"),
-    [
-        (scores(items=2), "only 2 of these ratings were given and vary; this needs 3"),
-        (scores(rows=8), "units that rate all of 4 items: 8; this needs 20"),
-        (scores().assign(e=lambda f: f["a"]), reliability.NO_FACTOR),
-    ],
-)
-def test_where_there_is_no_factor_the_row_says_why(frame, reason):
-    omega, loadings = reliability.omega_and_loadings(frame, draws_of(frame))
-    fit = reliability.fit_indices(frame)
-    assert omega["reason"].tolist() == [reason]
-    assert set(loadings["reason"]) == {reason}
-    assert fit["estimate"].isna().all()
-    assert (fit["reason"] != "").all()
+def test_where_no_variance_is_explained_or_there_is_no_interval_the_row_says_why(changes, talks, row, reason):
+    """A reason that leads on is followed by what is lacking."""
+    frame = SCORES.assign(**changes)
+    draws = draws_of(frame if talks is not None else frame.set_axis(["P0"] * 120))
+    frame = frame if talks is not None else frame.set_axis(["P0"] * 120)
+    table, _ = agreement.parts_and_shares(frame.pop("y"), frame, draws, conversations=talks)
+    found = table.loc[row, "reason"]
+    assert found == reason or (reason.endswith("; ") and found.startswith(reason) and "e" in found.removeprefix(reason))

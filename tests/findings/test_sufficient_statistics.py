@@ -67,7 +67,7 @@ def require_equal(found, expected):
 
 @pytest.mark.parametrize("parts", [1, 3, 8])
 def test_parts_give_what_the_data_in_one_piece_give(study, scores, parts, tmp_path):
-    write_partitions(study, tmp_path / "parts", parts, form="csv")
+    write_partitions(study, tmp_path / "parts", parts)
     found = statistics_of_parts(tmp_path / "parts", scores, **DRAWS)
     expected = in_one_piece(study, scores)
     assert len(expected) > 40
@@ -75,7 +75,7 @@ def test_parts_give_what_the_data_in_one_piece_give(study, scores, parts, tmp_pa
 
 
 def test_the_differences_of_conditions_are_those_of_the_data_in_one_piece(study, tmp_path):
-    write_partitions(study, tmp_path / "parts", 4, form="csv")
+    write_partitions(study, tmp_path / "parts", 4)
     found = statistics_of_parts(tmp_path / "parts", **DRAWS)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
     for standardized, start in ((False, "condition_difference"), (True, "condition_d")):
@@ -106,7 +106,7 @@ def test_a_dimension_that_one_part_never_rates_counts_as_in_one_piece(minimal_sh
     cells = ratings_of(12, level)
     cells["Relational"][-1] = None
     study = parse_sheets(minimal_sheets(conversations=12, participants=12, messages=cells))
-    write_partitions(study, tmp_path / "parts", 12, form="csv")
+    write_partitions(study, tmp_path / "parts", 12)
     found = statistics_of_parts(tmp_path / "parts", **DRAWS)
     turns = measures.turn_ratings(study)
     bootstrap = ParticipantBootstrap(study.conversations["participant"], **DRAWS)
@@ -123,7 +123,7 @@ def test_a_part_without_a_rating_and_a_condition_of_one_part_only_are_no_trouble
         cells[name][-1] = None
     models = ["plain", "other"] * 3 + ["plain", "rare"]
     study = parse_sheets(minimal_sheets(conversations=8, participants=8, messages=cells, tasks={"Model": models}))
-    write_partitions(study, tmp_path / "parts", 8, form="csv")
+    write_partitions(study, tmp_path / "parts", 8)
     require_equal(
         statistics_of_parts(tmp_path / "parts", **DRAWS),
         {key: row for key, row in in_one_piece(study).items() if "rare" not in key},

@@ -24,7 +24,7 @@ CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -signal.SIGKIL
 MAIN = "from sense7.cli import main; main()"
 LONG = 8
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-UNFINISHED = (".part", ".making-")
+UNFINISHED = (".part",)
 # As in a script: a shell without job control starts what it puts into the background with SIGINT ignored.
 IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
 UNSHARED = ("unshare", "--map-root-user", "--mount")

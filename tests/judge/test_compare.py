@@ -174,6 +174,7 @@ def test_p_values_of_resamples():
     assert resampled_p(-one_below) == resampled_p(one_below)
     more = [resampled_p(np.r_[-np.ones(k), np.ones(999 - k)]) for k in range(0, 500, 50)]
     assert all(a < b for a, b in pairwise(more))
+    assert comparison.decided(np.array([0.0499, 0.05, np.nan]), 0.95).tolist() == [True, False, False]
 
 
 # What is refused
@@ -249,7 +250,7 @@ def test_json_holds_every_metric_of_every_judge_and_pair(folder):
     assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
     assert said["juries"] == {"agreement": {}, "gains": []}
     assert set(said["differences"]) == {"coverage", *METRICS}
-    row = said["differences"]["accuracy"][0]
+    row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
     assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
     assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
 
@@ -258,7 +259,7 @@ def test_judges_called_alike_in_two_folders_stay_apart(tmp_path):
     for part, seed in (("one", 1), ("two", 2)):
         write_predictions(prediction_path(tmp_path / part, "m", "p", 1), run_of(seed))
     found = compare([tmp_path / "one", tmp_path / "two"], draws=50)
-    assert list(found.comparison.judges) == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
+    assert [judge["name"] for judge in found.judges] == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
 
 
 def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
@@ -266,14 +267,15 @@ def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
     write_predictions(prediction_path(tmp_path, "asked", "p", 1), asked)
     write_predictions(prediction_path(tmp_path, "other", "p", 1), run_of(2))
     found = compare(tmp_path, draws=50, prices={"asked-p": Price(2.0, 10.0)})
-    assert found.took.loc["asked-p"].to_dict() == {
+    asked, other = found.judges
+    assert asked["took"] == {
         "calls": 40,
         "input_tokens": 1000,
         "output_tokens": 50,
         "seconds": 19.5,
         "cost": pytest.approx(40 * (1000 * 2 + 50 * 10) / 1e6),
     }
-    assert found.took.loc["other-p"].isna().sum() == 4
+    assert np.isnan(list(other["took"].values())).sum() == 4
     assert "tokens in a call" in found.text()
     write_predictions(prediction_path(tmp_path, "asked", "p", 1), run_of(1))
     assert "tokens in a call" not in compare(tmp_path, draws=50).text()
@@ -311,7 +313,7 @@ def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tm
     found = compare(tmp_path, draws=100, jury="mean")
     reason = "no interval: only 3 participants to resample"
     for metric in ("coverage", "accuracy", "mean_absolute_error"):
-        row = found.comparison.differences[metric].iloc[0]
+        row = found.differences[metric].iloc[0]
         assert np.isfinite(row["estimate"])
         assert np.isnan(row["p"])
         assert row["reason"] == reason
@@ -334,7 +336,7 @@ def member(seed, noise=1.0):
 
 def tables_of(judges, rule, bootstrap, worth=0.0):
     compared = compare_judges(judges, bootstrap, references={"baseline": {"1": member(5)}})
-    return jury_tables(compared, list(judges), rule, bootstrap, worth)
+    return jury_tables(compared, list(judges), rule, worth)
 
 
 MEMBERS = {"many": {str(seed): member(seed) for seed in (1, 2, 3)}, "other": {"1": member(9, 0.7), "2": member(8, 0.7)}}
@@ -387,11 +389,9 @@ def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
     assert gains["over_best"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
 
 
-def test_one_run_of_one_judge_is_no_jury_and_a_rule_has_to_be_one(bootstrap):
+def test_one_run_of_one_judge_is_no_jury(bootstrap):
     with pytest.raises(UserError, match="one run of one judge is no jury"):
         tables_of({"a": {"1": member(1)}}, "mean", bootstrap)
-    with pytest.raises(UserError, match=r"--jury vote: no such rule\. Give one of mean, median, majority"):
-        tables_of(MEMBERS, "vote", bootstrap)
 
 
 def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bootstrap):
@@ -411,6 +411,12 @@ def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bo
         assert table.loc[metric, "per_call"] == pytest.approx(gain / 2, abs=1e-12)
         assert table.loc[metric, "per_call_low"] < table.loc[metric, "per_call"]
     assert table.loc["mean_absolute_error", "estimate"] > 0
+
+
+def test_of_members_that_are_alike_but_for_rounding_the_first_is_the_best(bootstrap):
+    judges = {name: {str(seed): member(seed) for seed in order} for name, order in (("a", (5, 4, 1)), ("b", (4, 1, 5)))}
+    table = tables_of(judges, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
+    assert table["best"].tolist() == ["a"] * len(GAIN_METRICS)
 
 
 def test_a_jury_of_judges_pays_by_its_gain_over_the_best(bootstrap):
@@ -504,8 +510,8 @@ def test_the_page_counts_conversations_that_all_have(found):
     ]
 
 
-def test_the_jury_of_the_runs_is_their_mean_score(found, edition, everybody):
-    table = comparison.jury_of_runs(edition, everybody, found)
+def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
+    table = comparison.jury_of_runs(edition, found)
     assert table["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert table["method"].str.startswith("simulated judge: ").all()
     names = found.people.index
@@ -522,7 +528,7 @@ def test_one_run_is_no_jury(edition, everybody):
     two = Judges({"a": dict([first]), "b": dict([second])}, {})
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
-    assert set(comparison.jury_of_runs(two, everybody, pair)["reason"]) == {"one run of one judge is no jury"}
+    assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
@@ -531,7 +537,7 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, ever
     assert empty.counts["key"].tolist() == found.counts["key"].tolist()
     assert set(empty.counts["reason"]) == {empty.reason}
     assert empty.left_out.empty
-    jury = comparison.jury_of_runs({}, everybody, empty)
+    jury = comparison.jury_of_runs({}, empty)
     assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert set(jury["reason"]) == {empty.reason}
     from sense7.figures import forest

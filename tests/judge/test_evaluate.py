@@ -38,6 +38,10 @@ def session(folder, runs=3, **options):
     return folder
 
 
+def names_of(found):
+    return [file["name"] for file in found.files]
+
+
 def csv(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -61,12 +65,12 @@ def test_of_a_folder_files_with_that_word_are_passed_over_but_not_those_named(tm
     session(tmp_path, runs=1)
     left_out = csv(tmp_path / "my_results.csv", "IS_EMPATHY,ground-truth\n1,1\n")
     found = evaluate(tmp_path)
-    assert list(found.files) == ["model-prompt-iter1"]
+    assert names_of(found) == ["model-prompt-iter1"]
     assert found.skipped == [left_out]
     assert found.notes == [
         f"Passed over, as the authors do, for the word results in the full path: 1; the first is {left_out}."
     ]
-    assert list(evaluate([tmp_path, left_out]).files) == ["model-prompt-iter1", "my_results"]
+    assert names_of(evaluate([tmp_path, left_out])) == ["model-prompt-iter1", "my_results"]
     assert evaluate([tmp_path, left_out]).skipped == []
 
 
@@ -78,8 +82,8 @@ def test_the_word_counts_anywhere_in_the_path(tmp_path):
 
 def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path):
     first, second = (csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab")
-    assert list(evaluate([first, first.parent, first]).files) == ["m-iter1"]
-    assert list(evaluate([first, second]).files) == [str(first), str(second)]
+    assert names_of(evaluate([first, first.parent, first])) == ["m-iter1"]
+    assert names_of(evaluate([first, second])) == [str(first), str(second)]
 
 
 def test_a_file_is_the_same_by_its_relative_path(tmp_path, monkeypatch):
@@ -124,7 +128,7 @@ def test_a_stray_file_of_a_folder_is_named_and_left_out(tmp_path):
     stray.insert(0, tmp_path / "latin.csv")
     write_sheets([Sheet("Tasks", ["PID", "TaskId"], [["P1", "C1"]])], stray[-1])
     found = evaluate(tmp_path, draws=50)
-    assert list(found.files) == ["model-prompt-iter1"]
+    assert names_of(found) == ["model-prompt-iter1"]
     assert found.left_out == dict.fromkeys(stray, "left out, since it holds no column IS_EMPATHY")
     assert f"{tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY." in found.notes
     assert json.loads(found.to_json())["left_out"].keys() == set(map(str, stray))
@@ -194,7 +198,7 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     assert rows["mean"][:-1] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
-    assert found.metrics.mean.loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
+    assert found.over_files["mean"].loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
 
 
 @pytest.mark.parametrize("policy", ["strict", "authors"])
@@ -203,14 +207,14 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
     frames = {path.stem: read_predictions(path).frame for path in sorted(tmp_path.iterdir())}
     bootstrap = bootstrap_module.ParticipantBootstrap(frames["model-prompt-iter1"]["participant"], 60, 4, 0.9)
     expected = metrics.OverRuns(frames, bootstrap, policy)
-    pd.testing.assert_frame_equal(found.metrics.mean, expected.mean)
-    pd.testing.assert_frame_equal(found.metrics.spread, expected.spread)
-    pd.testing.assert_frame_equal(found.confusion, expected.confusion)
-    pd.testing.assert_frame_equal(found.calibration, metrics.calibration(expected))
-    pd.testing.assert_frame_equal(found.stability, metrics.stability(expected))
-    for name, frame in frames.items():
-        pd.testing.assert_frame_equal(found.coverage[name], metrics.coverage(frame, bootstrap))
-        pd.testing.assert_frame_equal(found.bounds[name], metrics.missing_bounds(frame, bootstrap))
+    pd.testing.assert_frame_equal(found.over_files["mean"], expected.mean)
+    pd.testing.assert_frame_equal(found.over_files["spread"], expected.spread)
+    assert found.over_files["confusion"] == expected.confusion.to_numpy().tolist()
+    pd.testing.assert_frame_equal(found.over_files["calibration"], metrics.calibration(expected))
+    pd.testing.assert_frame_equal(found.over_files["stability"], metrics.stability(expected))
+    for file, frame in zip(found.files, frames.values(), strict=True):
+        pd.testing.assert_frame_equal(file["coverage"], metrics.coverage(frame, bootstrap))
+        pd.testing.assert_frame_equal(file["bounds"], metrics.missing_bounds(frame, bootstrap))
 
 
 def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
@@ -223,7 +227,7 @@ def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
         "95% interval",
         "sd over files",
     ]
-    mean, spread = (getattr(found.metrics, name).loc["spearman"] for name in ("mean", "spread"))
+    mean, spread = (found.over_files[name].loc["spearman"] for name in ("mean", "spread"))
     assert table["mean"][-2] == f"{mean['estimate']:.3f}"
     assert table["95% interval"][-2] == f"{mean['low']:.3f} to {mean['high']:.3f}"
     assert table["sd over files"][-2] == f"{spread['estimate']:.3f}"
@@ -240,7 +244,7 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     assert not any("rewards failure" in note for note in strict.notes)
     assert any("Unusable replies count as 3" in note for note in authors.notes)
     bounds = strict.sections[2][1][1]
-    estimates = strict.bounds["model-prompt-iter1"]["estimate"]
+    estimates = strict.files[0]["bounds"]["estimate"]
     assert bounds[:2] == ["model-prompt-iter1", "4"]
     assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
     assert "Worst and best" in strict.text()
@@ -252,7 +256,7 @@ def test_without_participants_figures_stand_alone_and_say_why(tmp_path):
         table.to_csv(path.with_suffix(".csv"), index=False)
         path.unlink()
     found = evaluate(tmp_path, draws=50)
-    mean = found.metrics.mean.loc["accuracy"]
+    mean = found.over_files["mean"].loc["accuracy"]
     assert np.isfinite(mean["estimate"])
     assert np.isnan(mean["low"])
     assert mean["reason"] == "no interval: participants are not known"
@@ -263,8 +267,8 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     session(tmp_path, runs=1)
     csv(tmp_path / "plain.csv", "IS_EMPATHY,ground-truth\n1,1\n4,3\n")
     found = evaluate(tmp_path, draws=50)
-    assert np.isfinite(found.metrics.each["model-prompt-iter1"].mean.loc["accuracy", "low"])
-    assert np.isnan(found.metrics.mean.loc["accuracy", "low"])
+    assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
+    assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
     assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
 
 
@@ -273,7 +277,7 @@ def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
     write_predictions(tmp_path / "a.xlsx", frame)
     write_predictions(tmp_path / "b.xlsx", frame.iloc[::-1])
     same = evaluate(tmp_path, draws=50)
-    assert same.stability.loc["same_label", "estimate"] == 1
+    assert same.over_files["stability"].loc["same_label", "estimate"] == 1
     assert same.notes == []
     other = frame.iloc[:-2].assign(ground_truth=frame["ground_truth"] - (frame["conversation"] == "C7"))
     write_predictions(tmp_path / "c.xlsx", other)
@@ -288,9 +292,9 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     found = evaluate(session(tmp_path, failures=2), draws=50, seed=9)
     content = json.loads(found.to_json(), parse_constant=pytest.fail)
     assert (content["policy"], content["draws"], content["seed"], content["confidence"]) == ("strict", 50, 9, 0.95)
-    assert [entry["name"] for entry in content["files"]] == list(found.files)
+    assert [entry["name"] for entry in content["files"]] == names_of(found)
     first = content["files"][0]
-    accuracy = found.metrics.each[first["name"]].mean.loc["accuracy"]
+    accuracy = found.files[0]["metrics"].loc["accuracy"]
     assert first["metrics"]["accuracy"] == {
         **{name: pytest.approx(accuracy[name]) for name in ("estimate", "low", "high")},
         **{name: accuracy[name] for name in ("n", "unit", "method", "reason")},
@@ -340,8 +344,8 @@ def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
     )
     counts = {name: row["estimate"] for name, row in json.loads(found.to_json())["files"][0]["coverage"].items()}
     assert (counts["doubtful"], counts["ok"], counts["parse_failure"]) == (2, 2, 2)
-    assert [found.metrics.mean.loc["accuracy", name] for name in ("estimate", "n")] == [1.0, 2]
-    assert evaluate(tmp_path, policy="authors").metrics.mean.loc["accuracy", "estimate"] == 0.75
+    assert [found.over_files["mean"].loc["accuracy", name] for name in ("estimate", "n")] == [1.0, 2]
+    assert evaluate(tmp_path, policy="authors").over_files["mean"].loc["accuracy", "estimate"] == 0.75
 
 
 def test_a_scale_is_given_to_the_command(tmp_path):

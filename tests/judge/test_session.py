@@ -30,7 +30,7 @@ from sense7.judge.journal import JOURNAL, Journal
 from sense7.judge.logs import LOGS, bundle_logs
 from sense7.judge.metrics import run_metrics
 from sense7.judge.reply import NOT_ASKED
-from sense7.judge.report import evaluate
+from sense7.judge.report import evaluate, read_paths
 from sense7.judge.requests import Prompt, Shots, chats
 from sense7.judge.session import carry_out
 
@@ -247,10 +247,11 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
     interrupted(plan_for(study, server, folder, **options), after=4)
     assert not list(folder.glob("*.xlsx"))
     found = evaluate(folder, draws=50)
-    assert list(found.files) == ["judge-brief-iter1"], "the second run has no answer yet"
-    frame = found.files["judge-brief-iter1"].frame
+    (read,), *_ = read_paths(folder)
+    assert read.name == "judge-brief-iter1", "the second run has no answer yet"
+    frame = read.frame
     assert frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", NOT_ASKED, NOT_ASKED]
-    assert found.coverage["judge-brief-iter1"].loc["not_asked", "estimate"] == 2
+    assert found.files[0]["coverage"].loc["not_asked", "estimate"] == 2
     np.testing.assert_array_equal(counted_scores(frame, "authors"), [4, 1, 4, 3, np.nan, np.nan])
     assert found.notes[0] == (
         "judge-brief-iter1: run 1 of 2 was interrupted: 4 of 6 answers so far, from journal.sqlite; "
@@ -260,7 +261,7 @@ def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(s
     assert len(server.asked) == 12, "evaluating a session changes nothing of it"
     assert (whole.statuses, whole.doubtful) == (Counter(ok=8, parse_failure=4), 4)
     finished = evaluate(folder, draws=50)
-    assert [one.path for one in finished.files.values()] == whole.paths
+    assert [one["path"] for one in finished.files] == whole.paths
     assert not any("interrupted" in note for note in finished.notes)
 
 

@@ -14,7 +14,6 @@ from helpers.extras import need_the_judge
 from helpers.judged import kept_in
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
-from sense7.judge.files import read_predictions
 
 need_the_judge()
 

@@ -43,7 +43,7 @@ def rows_of_a_study(people=12, ids=None, rating=lambda number: 1 + number % 5, *
     return {"Tasks": tasks, "Messages": messages}
 
 
-def write_xlsx(path, sheets, hidden=()):
+def write_xlsx(path, sheets, hidden=(), columns=()):
     """As XlsxWriter writes it: formulas with the stored value 0, to be calculated when the file is opened."""
     with xlsxwriter.Workbook(str(path)) as book:
         for name, rows in sheets.items():
@@ -53,6 +53,9 @@ def write_xlsx(path, sheets, hidden=()):
             for place, row in hidden:
                 if place == name:
                     sheet.set_row(row - 1, None, None, {"hidden": True})
+            for place, letters, width, how in columns:
+                if place == name:
+                    sheet.set_column(letters, width, None, how)
     return path
 
 
@@ -410,6 +413,20 @@ def test_hidden_rows_are_read_and_said(by, tmp_path):
     notices = {diagnostic.sheet: diagnostic.rows for diagnostic in study.diagnostics}
     assert notices == {"Tasks": (4,), "Messages": tuple(range(6, 26))}
     assert all("hidden" in diagnostic.problem for diagnostic in study.diagnostics)
+
+
+@pytest.mark.parametrize("by", ["hand", "width", "another program"])
+def test_hidden_columns_are_read_and_said(by, tmp_path):
+    width, how = (0, {}) if by == "width" else (12, {"hidden": by == "hand"})
+    path = write_xlsx(tmp_path / "mine.xlsx", rows_of_a_study(), columns=[("Messages", "F:G", width, how)])
+    if by == "another program":
+        book = openpyxl.load_workbook(path)
+        book["Messages"].column_dimensions["F"].hidden = True
+        book.save(path)
+    study = s7.load(path, strict=True)
+    assert len(affective(study)) == 48
+    found = [(one.kind, one.sheet, one.column) for one in study.diagnostics]
+    assert found == [("hidden-columns", "Messages", name) for name in ("Affective", "Cognitive")]
 
 
 @pytest.mark.parametrize(

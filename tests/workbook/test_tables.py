@@ -1,8 +1,7 @@
-"""A folder of CSV or parquet tables says what a workbook of the same sheets says."""
+"""A folder of CSV tables says what a workbook of the same sheets says."""
 
 import csv
 import io
-import sys
 
 import pandas as pd
 import pytest
@@ -31,18 +30,6 @@ def write_csv(folder, sheets, *, encoding="utf-8"):
     return folder
 
 
-def require_pyarrow():
-    pytest.importorskip("pyarrow", reason="the extra parquet is not installed; it is in no lock")
-
-
-def write_parquet(folder, sheets):
-    require_pyarrow()
-    folder.mkdir(exist_ok=True)
-    for sheet in sheets.values():
-        pd.DataFrame(sheet.rows, columns=sheet.header).to_parquet(folder / f"{sheet.name}.parquet")
-    return folder
-
-
 def write_text(folder, name, content):
     folder.mkdir(exist_ok=True)
     content = content.encode() if isinstance(content, str) else content
@@ -53,7 +40,6 @@ def write_text(folder, name, content):
 WRITERS = {
     "comma": write_csv,
     "byte order mark": lambda folder, sheets: write_csv(folder, sheets, encoding="utf-8-sig"),
-    "parquet": write_parquet,
 }
 
 
@@ -106,47 +92,21 @@ BROKEN = {
     "a quote left open": ("T.csv", 'x,y\na,b\n"a,b\n', r"T\.csv: row 3, .*no CSV.*double quote"),
     "an empty file": ("T.csv", "", r"T\.csv: row 1 names no column"),
     "a blank line before the names": ("T.csv", "\r\na,b\r\n", r"T\.csv: row 1 names no column"),
-    "no parquet": ("T.parquet", b"x,y", r"T\.parquet: no parquet file that can be read"),
     "no table": ("notes.txt", "x", r"a folder without a table\. Expected Tasks\.csv"),
 }
 
 
 @pytest.mark.parametrize(("name", "content", "message"), BROKEN.values(), ids=BROKEN)
 def test_what_is_wrong_is_said_with_its_place(name, content, message, tmp_path):
-    if name.endswith(".parquet"):
-        require_pyarrow()
     with pytest.raises(UserError, match=message):
         read_tables(write_text(tmp_path / "a", name, content))
 
 
 def test_two_files_of_one_table_are_refused(tmp_path):
     write_text(tmp_path / "a", "Tasks.csv", "x\n1\n")
-    write_text(tmp_path / "a", "tasks.parquet", b"")
-    with pytest.raises(UserError, match=r"Tasks\.csv and tasks\.parquet hold the same table"):
+    write_text(tmp_path / "a", "tasks.CSV", "x\n1\n")
+    with pytest.raises(UserError, match=r"Tasks\.csv and tasks\.CSV hold the same table"):
         table_files(tmp_path / "a")
-
-
-def test_parquet_cells_of_other_types_are_named(tmp_path):
-    require_pyarrow()
-    pd.DataFrame({"x": [[1, 2]]}).to_parquet(tmp_path / "T.parquet")
-    with pytest.raises(UserError, match=r"T\.parquet: column x, row 2: a value of type list"):
-        read_tables(tmp_path)
-
-
-def test_parquet_keeps_its_types_and_not_the_index_of_pandas(tmp_path):
-    require_pyarrow()
-    frame = pd.DataFrame({"n": [1, 2**60 + 1], "t": ["4", ""], "b": [True, False]}, index=[5, 7])
-    frame.to_parquet(tmp_path / "T.parquet")
-    sheet = read_tables(tmp_path)["T"]
-    assert sheet.header == ["n", "t", "b"]
-    assert sheet.rows == [[1.0, "4", True], [str(2**60 + 1), None, False]]
-
-
-def test_without_pyarrow_the_fix_is_said(tmp_path, monkeypatch):
-    write_text(tmp_path / "a", "T.parquet", b"")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UserError, match="pip install pyarrow; or save the table as CSV"):
-        read_tables(tmp_path / "a")
 
 
 def test_the_hash_is_of_the_tables_and_their_names_only(sheets, tmp_path):

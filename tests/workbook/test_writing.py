@@ -119,15 +119,8 @@ def synthetic():
     return load("synthetic")
 
 
-@pytest.fixture(params=["csv", "parquet"])
-def form(request):
-    if request.param == "parquet":
-        pytest.importorskip("pyarrow", reason="the extra parquet is not installed; it is in no lock")
-    return request.param
-
-
-def test_the_parts_together_are_the_data_set(synthetic, form, tmp_path):
-    places = write_partitions(synthetic, tmp_path / "parts", 4, form=form)
+def test_the_parts_together_are_the_data_set(synthetic, tmp_path):
+    places = write_partitions(synthetic, tmp_path / "parts", 4)
     found = together(places)
     for name in FRAMES:
         expected = getattr(synthetic, name).drop(columns="row").reset_index(drop=True)
@@ -136,7 +129,7 @@ def test_the_parts_together_are_the_data_set(synthetic, form, tmp_path):
 
 def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_they_are_from(synthetic, tmp_path):
     people, sizes = [], []
-    for place in write_partitions(synthetic, tmp_path / "parts", 6, form="csv"):
+    for place in write_partitions(synthetic, tmp_path / "parts", 6):
         part = read_workbook(place, part=True)
         people += list(part.conversations["participant"].unique())
         sizes.append(len(part.messages))
@@ -145,7 +138,7 @@ def test_a_participant_lies_in_one_part_and_parts_are_about_equal_and_say_where_
     assert load(str(place)).provenance.kind == "synthetic"
 
 
-def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(minimal_sheets, form, tmp_path):
+def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(minimal_sheets, tmp_path):
     sheets = minimal_sheets(
         conversations=4,
         participants=4,
@@ -157,7 +150,7 @@ def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(min
         },
     )
     study = parse_sheets(sheets)
-    found = together(write_partitions(study, tmp_path / "parts", 4, form=form))
+    found = together(write_partitions(study, tmp_path / "parts", 4))
     for name in ("conversations", "messages", "turns"):
         expected = getattr(study, name).drop(columns="row").reset_index(drop=True)
         pd.testing.assert_frame_equal(found[name], expected, check_dtype=False, check_exact=True)
@@ -165,8 +158,8 @@ def test_words_spellings_and_strays_are_settled_before_the_parts_are_written(min
 
 def test_csv_refuses_a_text_that_it_would_make_a_number(minimal_sheets, tmp_path):
     study = parse_sheets(minimal_sheets(messages={"Content": ["4.0", "ok", "ok", "ok"]}))
-    with pytest.raises(UserError, match=r"Messages, column Content, row 2 of a part: .*--format parquet"):
-        write_partitions(study, tmp_path / "parts", 1, form="csv")
+    with pytest.raises(UserError, match=r"Messages, column Content, row 2 of a part: .*such as 4 instead of 4.0"):
+        write_partitions(study, tmp_path / "parts", 1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -175,14 +168,14 @@ def test_a_folder_in_use_is_left_alone(minimal_sheets, tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="is there already"):
-        write_partitions(study, tmp_path / "parts", 1, form="csv")
+        write_partitions(study, tmp_path / "parts", 1)
     assert [path.name for path in tmp_path.rglob("*")] == ["parts", "mine.txt"]
 
 
 @pytest.mark.parametrize("parts", [0, 99])
 def test_parts_are_at_least_one_and_at_most_the_participants(minimal_sheets, parts, tmp_path):
     with pytest.raises(UserError, match="Give a number from 1 to"):
-        write_partitions(parse_sheets(minimal_sheets()), tmp_path / "parts", parts, form="csv")
+        write_partitions(parse_sheets(minimal_sheets()), tmp_path / "parts", parts)
 
 
 def test_a_folder_without_parts_is_refused_with_the_fix(tmp_path):
@@ -196,7 +189,7 @@ def test_a_folder_without_parts_is_refused_with_the_fix(tmp_path):
 def test_no_part_stays_empty_where_one_person_wrote_nearly_everything(minimal_sheets, parts, tmp_path):
     names = [f"C{number + 1}" for number in (*range(12), *[3] * 36)]
     sheets = minimal_sheets(conversations=12, participants=12, messages={"TaskId": names, "MessageId": ...})
-    places = write_partitions(parse_sheets(sheets), tmp_path / "parts", parts, form="csv")
+    places = write_partitions(parse_sheets(sheets), tmp_path / "parts", parts)
     people = [list(read_workbook(place, part=True).conversations["participant"]) for place in places]
     assert len(people) == parts
     assert all(people)
@@ -208,6 +201,6 @@ def test_half_a_character_and_a_missing_participant_come_through_csv(minimal_she
         tasks={"PID": ["P1", None, "P2", "P3"]}, messages={"Content": ["half \ud83d", "ok", "ok", "ok"]}
     )
     study = parse_sheets(sheets)
-    (place,) = write_partitions(study, tmp_path / "parts", 1, form="csv")
+    (place,) = write_partitions(study, tmp_path / "parts", 1)
     assert b"half \xed\xa0\xbd" in (place / "Messages.csv").read_bytes()
     assert "(no PID)" not in (place / "Tasks.csv").read_text("utf-8", "surrogatepass")

@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import NamedTuple
 
 from sense7 import sources
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
-from sense7.book.manifest import UNFINISHED, damage, environment_of, key_of, shown, write_manifest
+from sense7.book.manifest import damage, environment_of, key_of, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs, silent
 from sense7.errors import UserError
-from sense7.files import disk_trouble, exchange, lock_file, not_written, write_whole
+from sense7.files import disk_trouble, lock_file, not_written, replacing_folder, scratch_folder, write_whole
 from sense7.record import MANIFEST, write_json
 from sense7.terminal import count_of, plain_lines
 
@@ -30,8 +29,6 @@ __all__ = ["Built", "add_conversations", "build_edition", "copy_files", "lines_o
 
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
-
-_ASIDE = ".last-"
 
 
 class Built(NamedTuple):
@@ -69,7 +66,7 @@ def build_edition(
     finished = is_finished()
     refuse_edited(sorted((inputs.project.sources / "notebooks").glob("*.md")))
     try:
-        if finished and not strict and not any(_left(folder, cache)):
+        if finished and not strict:
             return Built(folder, [], changed=False)
         # What cannot be used is refused before anything is written.
         content = _read(inputs, strict, say)
@@ -88,16 +85,9 @@ def build_edition(
         ) from error
 
 
-def _left(folder: Path, cache: Path) -> list[Path]:
-    """What killed builds left, or builds at work are making."""
-    return [
-        path for place in (folder.parent, cache) for name in (UNFINISHED, _ASIDE) for path in place.glob(f"{name}*")
-    ]
-
-
 @contextlib.contextmanager
 def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
-    """Wait until no other build is at work here, then clear away what killed ones left; gives whether it waited.
+    """Wait until no other build is at work here, then keep of the cache what was used last; gives whether it waited.
 
     The system gives the lock back when its process ends, however it ends.
     """
@@ -117,16 +107,10 @@ def _alone(folder: Path, cache: Path, say: Callable) -> Iterator[bool]:
         lock.truncate(0)
         lock.write(f"the build of {folder.name} (process {os.getpid()})\n")
         lock.flush()
-        for left in _left(folder, cache):
-            place = left.with_name(left.name.removeprefix(_ASIDE))
-            if place != left and not place.exists():
-                left.replace(place)  # caught between two renames
-            else:
-                shutil.rmtree(left, ignore_errors=True)
-        finished = [path for path in cache.iterdir() if path.is_dir()]
-        for path in sorted(finished, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT_IN_CACHE:]:
-            # Not in its place: killed halfway, it would leave half an entry there.
-            shutil.rmtree(path.rename(cache / f"{UNFINISHED}{path.name}"), ignore_errors=True)
+        with scratch_folder(cache) as scratch:  # which clears away what killed builds left
+            finished = sorted(cache.glob("[!.]*"), key=lambda path: path.stat().st_mtime, reverse=True)
+            for path in finished[KEPT_IN_CACHE:]:
+                path.replace(scratch / path.name)
         yield waited
 
 
@@ -174,8 +158,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
     if inputs.project.is_checkout:
         derive_copies(find_notebooks(root), install_from)
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{inputs.name}-", dir=folder.parent) as scratch:
-        edition = Path(scratch) / "edition"
+    with replacing_folder(folder) as edition:
         sources.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
         if truth is not None:
             write_json(edition / "data" / "truth.json", truth)
@@ -211,14 +194,6 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
             bundle_logs(inputs.predictions[0].parent, pages / JUDGE_LOGS)
         write_manifest(edition, inputs.key, environment_of(root))
         claim_edition(folder, inputs.source, provenance.sha256)
-        if not folder.exists():
-            edition.replace(folder)
-        elif not exchange(edition, folder):
-            # Without an exchange in one step: two renames; the next build repairs what falls between them.
-            aside = folder.with_name(_ASIDE + folder.name)
-            folder.replace(aside)
-            edition.replace(folder)
-            aside.replace(edition)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
 

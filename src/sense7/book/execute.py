@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.manifest import UNFINISHED
 from sense7.book.notebooks import (
     TextNotebook,
     cells_of,
@@ -92,11 +90,11 @@ class Kernels:
     def execute(self, job: Job, edition: Path, cached: Path) -> None:
         """Execute a notebook in a folder of its own, and move what it gave to its place in one step."""
         name = job.notebook.name
-        with tempfile.TemporaryDirectory(prefix=f"{UNFINISHED}{name}-", dir=cached.parent) as scratch:
-            apart, finished = Path(scratch) / "apart", Path(scratch) / "finished"
+        with scratch_folder(cached.parent) as scratch:
+            apart, finished = scratch / "apart", scratch / "finished"
             finished.mkdir()
             failed = cached.parent.with_name("failed") / f"{name}.ipynb"
-            copy = self.executed_copy(job, stage(edition, job.notebook.needs, apart), Path(scratch), failed)
+            copy = self.executed_copy(job, stage(edition, job.notebook.needs, apart), scratch, failed)
             (finished / "notebook.ipynb").write_text(copy, encoding="utf-8")
             shutil.copyfile(apart / "results" / f"{name}.json", finished / "values.json")
             finished.replace(cached)

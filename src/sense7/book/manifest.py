@@ -19,7 +19,6 @@ from sense7.files import write_whole
 from sense7.record import MANIFEST
 
 __all__ = [
-    "UNFINISHED",
     "damage",
     "digest_files",
     "environment_of",
@@ -29,9 +28,6 @@ __all__ = [
     "shown",
     "write_manifest",
 ]
-
-UNFINISHED = ".making-"
-"""Names of folders in the making begin so; what a killed build left is cleared away by the next."""
 
 _SHOWN = 3
 """Files of a damaged edition that a message names."""

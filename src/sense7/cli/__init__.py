@@ -15,7 +15,6 @@ import sys
 from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from sense7 import __version__
 from sense7.cli import book, data, share
@@ -31,41 +30,23 @@ _TERMINATED = 143
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name
 
 _PANELS = {
-    "Build a book": "build run ledger verify",
-    "Data": "check template fetch import simulate partition statistics",
-    "Judge": "judge",
-    "Collect and share": "instrument gather export site",
-    "Change the book": "new notebooks",
+    "Build a book": (book.build, book.run, book.ledger, book.verify),
+    "Data": (data.check, data.template, data.fetch, share.import_chats, data.simulate, data.partition, data.statistics),
+    "Collect and share": (share.instrument, share.gather, share.export, book.site),
+    "Change the book": (book.new, book.notebooks),
+    "Judge": (),
 }
-_PANEL = {verb: panel for panel, verbs in _PANELS.items() for verb in verbs.split()}
-
-
-class _ByWorkflow(TyperGroup):
-    """Lists verbs by what a user is about to do."""
-
-    def list_commands(self, ctx) -> list[str]:
-        """Verbs in the order of the panels; one that has none comes last."""
-        order = [*_PANEL, *self.commands]
-        for name, verb in self.commands.items():
-            verb.rich_help_panel = _PANEL.get(name)
-        return sorted(self.commands, key=order.index)
-
 
 app = typer.Typer(
-    cls=_ByWorkflow,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     help="A SENSE-7 workbook of rated conversations in, a book of findings out.",
 )
-for _verb in (
-    *(book.build, book.ledger, book.run, book.verify, book.site, book.notebooks, book.new),
-    *(share.instrument, share.gather, share.export),
-    *(data.check, data.fetch, data.template, data.simulate, data.partition, data.statistics),
-):
-    app.command()(_verb)
-app.command("import")(share.import_chats)
-app.add_typer(judge, name="judge")
+for _panel, _verbs in _PANELS.items():
+    for _verb in _verbs:
+        app.command(_verb.__name__.removesuffix("_chats"), rich_help_panel=_panel)(_verb)
+app.add_typer(judge, name="judge", rich_help_panel="Judge")
 
 
 def main() -> None:

@@ -13,19 +13,21 @@ import typer
 
 from sense7 import __version__
 from sense7.cli.common import (
-    DataOption,
     Jobs,
+    Json,
     Parameters,
     Prompted,
     Quiet,
     Reading,
     SameData,
     Scheduler,
+    Strict,
     assignments,
     building,
     complain,
     fail,
     one_data,
+    option,
     print_table,
     reporting,
     with_options,
@@ -42,19 +44,15 @@ EXAMPLE = "05-importance"
 @with_options
 def build(
     *,
-    data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A workbook, or the name of a data set; synthetic if not given.")
-    ] = "",
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set; synthetic if not given.")] = "",
     data_option: SameData = None,
-    name: Annotated[str | None, typer.Option(help="Name of the edition.")] = None,
-    predictions: Annotated[
-        str | None, typer.Option(help="Folder of a judge's predictions; predictions_NAME if that is there.")
-    ] = None,
+    name: Annotated[str | None, option("Name of the edition.")] = None,
+    predictions: Annotated[str | None, option("Folder of a judge's predictions, if not predictions_NAME.")] = None,
     parameter: Parameters = None,
     prompted: Prompted = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
-    strict: Annotated[bool, typer.Option(help="Count the reader's warnings as errors.")] = False,
+    strict: Strict = False,
     reading: Reading,
     quiet: Quiet = False,
 ) -> None:
@@ -91,11 +89,8 @@ def ledger(
     edition: Annotated[
         str, typer.Argument(metavar="EDITION|KEY", help="Name of a built edition, or key of a recorded value.")
     ] = "synthetic",
-    strict: Annotated[
-        bool,
-        typer.Option(help="Exit with 1 if the official workbook differs from a primary figure, or was not compared."),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    strict: Annotated[bool, option("Exit with 1 unless the official workbook gives every primary figure.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
     from sense7.book.editions import edition_folder
@@ -145,12 +140,10 @@ def ledger(
 
 def run(
     notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
-    data: DataOption = None,
+    data: Annotated[str | None, option("A workbook, or the name of a data set.", metavar="DATA")] = None,
     parameter: Parameters = None,
     prompted: Prompted = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE.ipynb", help="Where the copy is to be; NAME.executed.ipynb here.")
-    ] = None,
+    out: Annotated[Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")] = None,
     quiet: Quiet = False,
 ) -> None:
     """Execute a copy of one notebook with parameters of your own, and print what it recorded.
@@ -220,7 +213,7 @@ def site(
 
 
 def notebooks(
-    check_only: Annotated[bool, typer.Option("--check", help="Only say whether they are up to date.")] = False,
+    check_only: Annotated[bool, option("Only say whether they are up to date.", "--check")] = False,
 ) -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
     from sense7.book.notebooks import derive_copies, find_notebooks, installable_from

@@ -18,39 +18,48 @@ from sense7.files import parse_yaml
 from sense7.terminal import plain_lines
 
 __all__ = [
-    "DataOption",
+    "Data",
     "Force",
     "Jobs",
+    "Json",
+    "Many",
     "Parameters",
     "Prompted",
     "Quiet",
     "Reading",
     "SameData",
     "Scheduler",
+    "Strict",
     "assignments",
     "building",
     "complain",
     "complain_last",
     "fail",
     "one_data",
+    "option",
     "print_table",
+    "progress_bar",
     "reporting",
     "with_options",
 ]
 
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option("--parameter", "-p", metavar="NAME=VALUE", help="A parameter; may be repeated."),
-]
-Prompted = Annotated[str | None, typer.Option(help="The condition with the empathy prompt.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Tasks at once.")]
-Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a Dask scheduler, whose workers do it.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
-DataOption = Annotated[
-    str | None, typer.Option("--data", metavar="DATA", help="A workbook, or the name of a data set.")
-]
-SameData = Annotated[str | None, typer.Option("--data", hidden=True)]
+
+def option(words: str, *names: str, many: bool = False, **more):
+    """What follows an option's type: its help first."""
+    return typer.Option(*names, help=words + " Can be repeated." * many, **more)
+
+
+Many = list[str] | None
+Parameters = Annotated[Many, option("A parameter.", "--parameter", "-p", metavar="NAME=VALUE", many=True)]
+Prompted = Annotated[str | None, option("The condition with the empathy prompt.")]
+Jobs = Annotated[int | None, option("Tasks at once.", min=1)]
+Scheduler = Annotated[str | None, option("Of a Dask scheduler, whose workers do it.", metavar="ADDRESS")]
+Quiet = Annotated[bool, option("Print the result only.", "--quiet", "-q")]
+Force = Annotated[bool, option("Write over a file that is there.", "--force")]
+Strict = Annotated[bool, option("Count the reader's warnings as errors.")]
+Json = Annotated[bool, option("Print as JSON.", "--json")]
+Data = Annotated[str, option("A workbook, or the name of a data set.", "--data", metavar="DATA", show_default=False)]
+SameData = Annotated[str | None, option("", "--data", hidden=True)]
 """For verbs that take the data as their argument: spelt as where it is an option."""
 
 
@@ -80,25 +89,10 @@ def with_options(verb: Callable) -> Callable:
 class Reading:
     """How a workbook is read, where it does not say so itself."""
 
-    scale: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="1-7|COLUMN=1-7|FILE.yml",
-            help="Scale of the ratings, where it is not the official one; may be repeated.",
-        ),
-    ] = None
-    words: Annotated[
-        Path | None, typer.Option(metavar="FILE.yml", help="Answers in words: one line for each, WORD: NUMBER.")
-    ] = None
-    allow_unreadable: Annotated[
-        bool, typer.Option("--allow-unreadable", help="Go on although more than 5 % of a column can't be read.")
-    ] = False
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="-99|COLUMN=8,9", help="Numbers or words that stand for a missing answer; may be repeated."
-        ),
-    ] = None
+    scale: Annotated[Many, option("Scale of the ratings.", metavar="1-7|COLUMN=1-7|FILE.yml", many=True)] = None
+    words: Annotated[Path | None, option("Answers in words, a line for each: WORD: NUMBER.", metavar="FILE.yml")] = None
+    allow_unreadable: Annotated[bool, option("Go on though over 5 % of a column can't be read.")] = False
+    missing: Annotated[Many, option("What is a missing answer.", metavar="-99|COLUMN=8,9", many=True)] = None
 
     def options(self):
         """As the reader takes it."""
@@ -187,24 +181,30 @@ def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, l
 
 
 @contextlib.contextmanager
-def reporting(quiet: bool) -> Iterator[Callable]:
-    """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
-    if quiet:
-        from sense7.book.plan import silent
-
-        yield silent
-        return
+def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable | None, Callable]]:
+    """What moves a bar on a terminal's standard error, None elsewhere; and what prints a line there, above the bar."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("notebooks"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("notebooks", total=None)
+        move = functools.partial(bar.update, bar.add_task(what, total=total))
+        say = functools.partial(console.print, markup=False, soft_wrap=True)
+        yield move if console.is_terminal else None, lambda line: say(plain_lines(line))
 
-        def say(line: str, done: int = 0, total: int = 0) -> None:
-            console.print(plain_lines(f"  {line}"), markup=False, soft_wrap=True)
-            if total:
-                bar.update(task, completed=done, total=total)
 
-        yield say
+@contextlib.contextmanager
+def reporting(quiet: bool) -> Iterator[Callable]:
+    """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
+    if quiet:
+        yield lambda *said: None
+        return
+    with progress_bar("notebooks") as (move, say):
+
+        def show(line: str, done: int = 0, total: int = 0) -> None:
+            say(f"  {line}")
+            if move and total:
+                move(completed=done, total=total)
+
+        yield show

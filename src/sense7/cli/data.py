@@ -9,13 +9,16 @@ import typer
 from sense7.cli.common import (
     Force,
     Jobs,
+    Json,
     Parameters,
     Prompted,
     Reading,
     SameData,
     Scheduler,
+    Strict,
     assignments,
     one_data,
+    option,
     with_options,
 )
 from sense7.errors import UserError
@@ -32,17 +35,13 @@ def check(
     *,
     data: Annotated[
         str,
-        typer.Argument(
-            metavar="DATA",
-            help="A workbook, or the name of a data set; real: the released ratings of other studies.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="DATA", help="A workbook or a data set; real: the released ratings of other studies."),
     ] = "",
     data_option: SameData = None,
-    strict: Annotated[bool, typer.Option(help="Count warnings as errors.")] = False,
+    strict: Strict = False,
     prompted: Prompted = None,
     reading: Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
     from sense7.loading import parse
@@ -81,21 +80,13 @@ def _print_released(tables: list[dict]) -> None:
 
 
 def simulate(
-    out: Annotated[Path | None, typer.Option(help="Workbook to write.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 20250919,
-    truth: Annotated[
-        Path | None, typer.Option(help="Where to write the truth; OUT's stem and _truth.json if not given.")
-    ] = None,
-    judge: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Where to write a simulated judge's predictions; OUT's stem and _judge if not given.",
-        ),
-    ] = None,
-    no_judge: Annotated[bool, typer.Option("--no-judge", help="Without a simulated judge.")] = False,
+    out: Annotated[Path | None, option("Workbook to write.")] = None,
+    seed: Annotated[int, option("Seed of every random step.", min=0)] = 20250919,
+    truth: Annotated[Path | None, option("The truth to write; OUT's stem and _truth.json if not given.")] = None,
+    judge: Annotated[Path | None, option("The simulated judge's folder, if not OUT's stem and _judge.")] = None,
+    no_judge: Annotated[bool, option("Without a simulated judge.", "--no-judge")] = False,
     parameter: Parameters = None,
-    parameters: Annotated[bool, typer.Option("--parameters", help="List the parameters.")] = False,
+    parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
 ) -> None:
     """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
@@ -132,11 +123,8 @@ def simulate(
 
 def fetch(
     name: Annotated[str, typer.Argument(help="Name of the data set, e.g. official.")],
-    mirror: Annotated[
-        str | None,
-        typer.Option(help="Another address, file or folder; a copy of the official workbook is labelled unverified."),
-    ] = None,
-    again: Annotated[bool, typer.Option(help="Fetch even if it is here, and replace the copy that is here.")] = False,
+    mirror: Annotated[str | None, option("Another address, file or folder; a copy of official is unverified.")] = None,
+    again: Annotated[bool, option("Fetch even if it is here, and replace the copy that is here.")] = False,
 ) -> None:
     """Bring a published data set here, and record where it came from."""
     from sense7 import sources
@@ -159,25 +147,22 @@ def template(
 def partition(
     data: Annotated[str, typer.Argument(help="A workbook, or the name of a data set.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write; absent or empty.")],
-    parts: Annotated[int, typer.Option(min=1, help="Number of parts.")] = 8,
-    form: Annotated[str, typer.Option("--format", help="parquet, or csv.")] = "parquet",
+    parts: Annotated[int, option("Number of parts.", min=1)] = 8,
 ) -> None:
     """Write a data set in parts by participant, each a folder of tables."""
     from sense7.loading import load
-    from sense7.workbook.writing import FORMATS, write_partitions
+    from sense7.workbook.writing import write_partitions
 
-    if form not in FORMATS:
-        raise UserError(f"--format {form}: give {' or '.join(FORMATS)}.")
-    print(f"{count_of(len(write_partitions(load(data), out, parts, form=form)), 'part')}\n{out}")
+    print(f"{count_of(len(write_partitions(load(data), out, parts)), 'part')}\n{out}")
 
 
 def statistics(
     folder: Annotated[Path, typer.Argument(help="Data set in parts, as `sense7 partition` writes it.")],
-    out: Annotated[Path, typer.Option(metavar="TABLE.csv", help="Table to write.")],
-    predictions: Annotated[Path | None, typer.Option(help="A file of a judge's predictions, for the accuracy.")] = None,
-    draws: Annotated[int, typer.Option(min=100, help="Resamplings of participants.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random step.")] = 1,
-    confidence: Annotated[float, typer.Option(min=0.5, max=0.999, help="Of the intervals.")] = 0.95,
+    out: Annotated[Path, option("Table to write.", metavar="TABLE.csv")],
+    predictions: Annotated[Path | None, option("A file of a judge's predictions, for the accuracy.")] = None,
+    draws: Annotated[int, option("Resamplings of participants.", min=100)] = 10_000,
+    seed: Annotated[int, option("Seed of every random step.", min=0)] = 1,
+    confidence: Annotated[float, option("Of the intervals.", min=0.5, max=0.999)] = 0.95,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
 ) -> None:

@@ -6,15 +6,14 @@ says on the way to standard error.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import complain, with_options
+from sense7.cli.common import Data, Many, complain, option, progress_bar, with_options
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
@@ -35,27 +34,16 @@ batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API
 class Asking:
     """What is asked, and of which conversations: the same for a session and a batch."""
 
-    data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)]
-    model: Annotated[str, typer.Option(help="Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
-    prompt: Annotated[Path | None, typer.Option(help="File of the prompt; our own if not given.")] = None
-    shots: Annotated[str, typer.Option(help="Rated examples in the prompt: zero, adaptive or personal.")] = "zero"
-    examples: Annotated[int, typer.Option(min=1, help="How many examples.")] = 5
-    order: Annotated[str, typer.Option(help="Of examples: similar-last, similar-first, file or shuffled.")] = (
-        "similar-last"
-    )
-    seed: Annotated[int, typer.Option(min=0, help="Seed of shuffled examples.")] = 0
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N conversations.")] = None
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=JSON",
-            help="Parameter of the request, such as seed=1 or 'reasoning_effort=\"low\"'; can be repeated.",
-        ),
-    ] = None
-    omit: Annotated[
-        list[str] | None,
-        typer.Option(help="Parameter that an endpoint refuses, such as presence_penalty, left out; can be repeated."),
-    ] = None
+    data: Data
+    model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
+    prompt: Annotated[Path | None, option("File of the prompt; our own if not given.")] = None
+    shots: Annotated[str, option("Rated examples in the prompt: zero, adaptive or personal.")] = "zero"
+    examples: Annotated[int, option("How many examples.", min=1)] = 5
+    order: Annotated[str, option("Of examples: similar-last, similar-first, file or shuffled.")] = "similar-last"
+    seed: Annotated[int, option("Seed of shuffled examples.", min=0)] = 0
+    limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None
+    param: Annotated[Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)] = None
+    omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = None
 
     def opened(self) -> dict:
         """The study and the rest of what :func:`sense7.judge.session.questions_for` takes."""
@@ -74,31 +62,20 @@ class Asking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tokens:
-    """What tokens cost."""
-
-    price_in: Annotated[float | None, typer.Option(help="Price of a million input tokens.")] = None
-    price_out: Annotated[float | None, typer.Option(help="Price of a million output tokens.")] = None
-
-    @property
-    def price(self):
-        """The price of both, None if none was given."""
-        from sense7.judge.cost import Price
-
-        return Price.of(self.price_in, self.price_out)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Intervals:
     """The bootstrap over participants."""
 
-    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap over participants.")] = 10_000
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95
+    draws: Annotated[int, option("Draws of the bootstrap over participants.", min=1)] = 10_000
+    seed: Annotated[int, option("Seed of the bootstrap.", min=0)] = 0
+    confidence: Annotated[float, option("Of the intervals.")] = 0.95
 
 
-Runs = Annotated[int, typer.Option(min=1, help="How often each conversation is asked about.")]
-Policy = Annotated[str, typer.Option(help="Which reading of a reply counts: strict, or the authors' (at least 3).")]
+Runs = Annotated[int, option("How often each conversation is asked about.", min=1)]
+Policy = Annotated[str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")]
+PriceIn = Annotated[float | None, option("Price of a million input tokens.")]
+PriceOut = Annotated[float | None, option("Price of a million output tokens.")]
+Judged = Annotated[str | None, option("The data set that was judged, which tells more.", metavar="DATA")]
+Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +83,8 @@ class Evaluated(Intervals):
     """How predictions are read and measured."""
 
     policy: Policy = "strict"
-    score_scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORST-BEST", help="Scale of scores in files of others, such as 0-100; 1 to 5 if not given."
-        ),
-    ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON, every metric included.")] = False
+    score_scale: Annotated[str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")] = None
+    as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
     def show(self, report: Callable, paths: list[Path], data: str | None, **given) -> None:
         """Print a report on the files, as text or as JSON."""
@@ -137,45 +109,30 @@ class Sending:
     """How requests are sent, and what is made of their replies."""
 
     runs: Runs = 1
-    concurrency: Annotated[int, typer.Option(min=1, max=1000, help="Requests at once.")] = 10
+    concurrency: Annotated[int, option("Requests at once.", min=1, max=1000)] = 10
     policy: Policy = "strict"
-    unit: Annotated[str, typer.Option(help="What is rated: conversation or turn.")] = "conversation"
-    rating: Annotated[
-        str, typer.Option(help="overall, a dimension such as Affective, or all of these in one call.")
-    ] = "overall"
-    per_minute: Annotated[int | None, typer.Option(min=1, metavar="N", help="Requests that may begin in a minute.")] = (
-        None
-    )
-    context: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="TOKENS", help="Context of the model; the endpoint is asked if not given."),
-    ] = None
-    timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds that a call may take, further attempts included.")
-    ] = 120.0
-    retries: Annotated[int, typer.Option(min=0, help="Further attempts of a call that failed.")] = 5
-    backoff: Annotated[float, typer.Option(min=0, help="Seconds before the first of them; doubled each time.")] = 1.0
-    give_up_after: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Stop after N replies in a row that cannot be used.")
-    ] = 10
+    unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
+    rating: Annotated[str, option("overall, a dimension such as Affective, or all of these in one call.")] = "overall"
+    per_minute: Annotated[int | None, option("Requests that may begin in a minute.", min=1)] = None
+    context: Annotated[int | None, option("Tokens of the model's context; else the endpoint is asked.", min=1)] = None
+    timeout: Annotated[float, option("Seconds that a call may take, further attempts included.", min=0.001)] = 120.0
+    retries: Annotated[int, option("Further attempts of a call that failed.", min=0)] = 5
+    backoff: Annotated[float, option("Seconds before the first of them; doubled each time.", min=0)] = 1.0
+    give_up_after: Annotated[int, option("Stop after N replies in a row that cannot be used.", min=1)] = 10
 
 
 @judge.command()
 @with_options
 def run(
-    out: Annotated[Path, typer.Option(help="Folder of the session; given again, it goes on where it was.")],
+    out: Annotated[Path, option("Folder of the session; given again, it goes on where it was.")],
     asking: Asking,
-    tokens: Tokens,
     sending: Sending,
-    base_url: Annotated[
-        str | None,
-        typer.Option(help="OpenAI-compatible endpoint, e.g. http://localhost:11434/v1; OpenAI's if not given."),
-    ] = None,
-    limit_cost: Annotated[
-        float | None, typer.Option(min=0, help="Cost above which to ask first; 10 if not given.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take, and send nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    base_url: Annotated[str | None, option("OpenAI-compatible endpoint; OpenAI's if not given.")] = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    limit_cost: Annotated[float | None, option("Cost above which to ask first; 10 if not given.", min=0)] = None,
+    dry_run: Annotated[bool, option("Say what it would take, and send nothing.", "--dry-run")] = False,
+    yes: Annotated[bool, option("Do not ask first.", "--yes", "-y")] = False,
 ) -> None:
     """Ask a model to rate every conversation.
 
@@ -185,12 +142,15 @@ def run(
     Exit code 1: calls are without an answer, no reply of a run could be used, or --give-up-after stopped it; the last
     lines say which, and show a reply.
     """
+    from sense7.judge.cost import Price
     from sense7.judge.endpoint import Endpoint
     from sense7.judge.requests import describe_parameters
     from sense7.judge.session import carry_out, plan_session
 
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    plan = plan_session(**asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=tokens.price)
+    plan = plan_session(
+        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=Price.of(price_in, price_out)
+    )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
     lines += [*describe_parameters(asking.model, plan.questions.parameters), *plan.estimate.lines()]
@@ -207,8 +167,18 @@ def run(
         )
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
         raise UserError("nothing was sent")
-    with showing_progress(plan.estimate.calls) as (progress, say):
-        outcome = carry_out(plan, progress=progress, say=say)
+    last, total = time.monotonic(), plan.estimate.calls
+    with progress_bar("", total) as (move, say):
+
+        def show(tally: "Tally") -> None:
+            nonlocal last
+            if move:
+                move(completed=tally.done, description=tally.line())
+            elif tally.done == total or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+                last = time.monotonic()
+                print(tally.line(), file=sys.stderr, flush=True)
+
+        outcome = carry_out(plan, progress=show, say=say)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
     if failed := failed - (len(outcome.cut) - outcome.statuses["prompt_cut"]):  # too long to be sent: said below
@@ -222,11 +192,9 @@ def run(
 @judge.command()
 @with_options
 def evaluate(
-    paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")],
+    paths: Files,
     evaluated: Evaluated,
-    data: Annotated[
-        str | None, typer.Option(help="The data set that was judged: show where each judge errs to one side, too.")
-    ] = None,
+    data: Judged = None,
 ) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.report import evaluate as evaluate_files
@@ -237,20 +205,13 @@ def evaluate(
 @judge.command()
 @with_options
 def compare(
-    paths: Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them, of any number of judges.")],
+    paths: Files,
     evaluated: Evaluated,
-    data: Annotated[
-        str | None, typer.Option(help="The data set that was judged: compare with its baselines, too.")
-    ] = None,
-    each_run: Annotated[bool, typer.Option("--each-run", help="Take each file for a judge of its own.")] = False,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JUDGE=IN,OUT", help="Prices of a million tokens read and written; can be repeated."),
-    ] = None,
-    jury: Annotated[
-        str, typer.Option(metavar="mean|median|majority", help="Juries of runs and of judges, beside their members.")
-    ] = "",
-    worth: Annotated[float, typer.Option(help="Gain in a metric that a further call of a jury has to bring.")] = 0.0,
+    data: Judged = None,
+    each_run: Annotated[bool, option("Take each file for a judge of its own.", "--each-run")] = False,
+    price: Annotated[Many, option("Of a million tokens.", metavar="JUDGE=IN,OUT", many=True)] = None,
+    jury: Annotated[str, option("Juries of runs and of judges, too.", metavar="mean|median|majority")] = "",
+    worth: Annotated[float, option("Gain in a metric that a further call of a jury has to bring.")] = 0.0,
 ) -> None:
     """Compare judges with each other: paired differences of every metric, on the same conversations.
 
@@ -267,12 +228,9 @@ def compare(
 @judge.command()
 @with_options
 def learn(
-    data: Annotated[str, typer.Option(help="A workbook, or the name of a data set.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="Folder of the prediction files.")],
-    baseline: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A baseline of the book, in place of the learned judge; may be repeated."),
-    ] = None,
+    data: Data,
+    out: Annotated[Path, option("Folder of the prediction files.")],
+    baseline: Annotated[Many, option("In place of the learned judge.", metavar="NAME", many=True)] = None,
 ) -> None:
     """Predict every conversation by what other participants' ratings teach, offline.
 
@@ -294,10 +252,10 @@ def learn(
 @judge.command()
 @with_options
 def calibrate(
-    paths: Annotated[list[Path], typer.Argument(help="Prediction files with ratings, or folders of them.")],
-    out: Annotated[Path, typer.Option(help="Folder of the calibrated prediction files.")],
+    paths: Files,
+    out: Annotated[Path, option("Folder of the calibrated prediction files.")],
     intervals: Intervals,
-    mapping: Annotated[str, typer.Option(help="isotonic or ordinal.")] = "isotonic",
+    mapping: Annotated[str, option("isotonic or ordinal.")] = "isotonic",
 ) -> None:
     """Bring scores to the level of the ratings, by what other participants teach.
 
@@ -307,8 +265,6 @@ def calibrate(
     from sense7.judge.report import calibrate as calibrate_files
 
     done = calibrate_files(paths, out, mapping=mapping, **vars(intervals))
-    for note in done.notes:
-        print(plain_lines(f"note: {note}"), file=sys.stderr)
     print(plain_lines(done.text()))
 
 
@@ -318,17 +274,18 @@ judge.add_typer(batch, name="batch")
 @batch.command("export")
 @with_options
 def export_batch(
-    out: Annotated[Path, typer.Option(help="File of requests to write, one line for each.")],
+    out: Annotated[Path, option("File of requests to write, one line for each.")],
     asking: Asking,
-    tokens: Tokens,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     runs: Runs = 1,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
     from sense7.judge.batch import export_requests
-    from sense7.judge.cost import estimate
+    from sense7.judge.cost import Price, estimate
     from sense7.judge.session import questions_for
 
-    prices, questions = tokens.price, questions_for(**asking.opened())
+    prices, questions = Price.of(price_in, price_out), questions_for(**asking.opened())
     export_requests(questions, runs, out)
     print("\n".join(estimate(questions, runs, prices=prices).lines()), file=sys.stderr)
     print(out)
@@ -338,11 +295,9 @@ def export_batch(
 @with_options
 def import_batch(
     replies: Annotated[list[Path], typer.Argument(help="Files of replies, those of errors included.")],
-    out: Annotated[Path, typer.Option(help="Folder of prediction files.")],
+    out: Annotated[Path, option("Folder of prediction files.")],
     asking: Asking,
-    runs: Annotated[
-        int | None, typer.Option(min=1, help="How many were exported; the highest with a reply if not given.")
-    ] = None,
+    runs: Annotated[int | None, option("How many were exported; the highest with a reply if not given.", min=1)] = None,
     policy: Policy = "strict",
 ) -> None:
     """Make prediction files of a batch's replies; data and options are those of the export."""
@@ -374,29 +329,3 @@ def _end(outcome: "Written", remarks: list[str], number: str, problems: list[str
         complain(problem)
     if problems:
         raise typer.Exit(1)
-
-
-@contextmanager
-def showing_progress(total: int) -> Iterator[tuple[Callable[["Tally"], None], Callable[[str], None]]]:
-    """A bar on a terminal; elsewhere a line every few seconds, and at the end. Give also what says a line at once."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
-        last = time.monotonic()
-
-        def show(tally: "Tally") -> None:
-            nonlocal last
-            if console.is_terminal:
-                bar.update(task, completed=tally.done, description=tally.line())
-            elif tally.done == total or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
-                last = time.monotonic()
-                print(tally.line(), file=sys.stderr, flush=True)
-
-        def say(line: str) -> None:
-            console.print(plain_lines(line), markup=False, soft_wrap=True)
-
-        yield show, say

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sense7.cli.common import Force, Reading, complain, with_options
+from sense7.cli.common import Force, Many, Reading, complain, option, with_options
 from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
@@ -18,32 +18,16 @@ __all__ = ["export", "gather", "import_chats", "instrument"]
 def import_chats(
     *,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of conversations, of any format.")],
-    out: Annotated[
-        Path, typer.Option(metavar="CHATS.jsonl|MINE.xlsx", help="File to write: conversations, or a workbook.")
-    ],
-    participant: Annotated[str | None, typer.Option(help="The person in all of these conversations.")] = None,
-    condition: Annotated[str | None, typer.Option(help="The assistant in all of these conversations.")] = None,
-    topic: Annotated[str | None, typer.Option(help="The topic of all of these conversations.")] = None,
-    ratings: Annotated[
-        Path | None,
-        typer.Option(metavar="RATINGS.csv", help="Ratings, one row per turn: .csv, .xlsx or .parquet."),
-    ] = None,
-    columns: Annotated[
-        Path | None,
-        typer.Option(metavar="MAP.yml", help="Meaning of the ratings' columns, in lines NAME: COLUMN."),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="The same for one column, e.g. Affective=q1; may be repeated."),
-    ] = None,
+    out: Annotated[Path, option("Conversations or workbook to write.", metavar="CHATS.jsonl|MINE.xlsx")],
+    participant: Annotated[str | None, option("The person in all of these conversations.")] = None,
+    condition: Annotated[str | None, option("The assistant in all of these conversations.")] = None,
+    topic: Annotated[str | None, option("The topic of all of these conversations.")] = None,
+    ratings: Annotated[Path | None, option("Ratings, a row per turn: .csv or .xlsx.", metavar="FILE")] = None,
+    columns: Annotated[Path | None, option("Their columns, in lines NAME: COLUMN.", metavar="MAP.yml")] = None,
+    column: Annotated[Many, option("The same for one, as Affective=q1.", metavar="NAME=COLUMN", many=True)] = None,
     reading: Reading,
-    new_ids: Annotated[
-        bool, typer.Option("--new-ids", help="Number the conversations instead of keeping their ids.")
-    ] = False,
-    speaker: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=user|assistant", help="A speaker's name in plain text; may be repeated."),
-    ] = None,
+    new_ids: Annotated[bool, option("Number the conversations instead of keeping their ids.", "--new-ids")] = False,
+    speaker: Annotated[Many, option("A name in plain text.", metavar="NAME=user|assistant", many=True)] = None,
     force: Force = False,
 ) -> None:
     """Bring conversations of other programs here, to be rated or judged, with their ratings if there are any.
@@ -93,16 +77,10 @@ def import_chats(
 
 def export(
     edition: Annotated[str, typer.Argument(help="Name of a finished edition, or its folder.")],
-    out: Annotated[
-        Path | None, typer.Option(metavar="CRATE.zip", help="Archive to write; EDITION.crate.zip if not given.")
-    ] = None,
-    with_data: Annotated[
-        bool, typer.Option("--with-data", help="Put the workbook and its tables in, where a license allows it.")
-    ] = False,
-    license: Annotated[
-        str, typer.Option(metavar="SPDX|ADDRESS", help="License under which you share results, and data of your own.")
-    ] = "",
-    author: Annotated[list[str] | None, typer.Option(help="Who shares it; may be repeated.")] = None,
+    out: Annotated[Path | None, option("Archive to write, if not EDITION.crate.zip.", metavar="CRATE.zip")] = None,
+    with_data: Annotated[bool, option("Put the workbook in, where a license allows it.", "--with-data")] = False,
+    license: Annotated[str, option("Of results, and of data of your own.", metavar="SPDX|ADDRESS")] = "",
+    author: Annotated[Many, option("Who shares it.", many=True)] = None,
     force: Force = False,
 ) -> None:
     """Write an edition as one archive to share: an RO-Crate, with a Croissant description of the workbook's tables.
@@ -121,10 +99,8 @@ def export(
 
 def instrument(
     study: Annotated[Path, typer.Argument(metavar="STUDY.yml", help="Study file: what is asked, how, and whom.")],
-    out: Annotated[Path, typer.Option(metavar="PAGE.html", help="Page to write.")],
-    conversations: Annotated[
-        Path | None, typer.Option(metavar="FILE.jsonl", help="Conversations to rate, as `sense7 import` writes them.")
-    ] = None,
+    out: Annotated[Path, option("Page to write.", metavar="PAGE.html")],
+    conversations: Annotated[Path | None, option("To rate, as `sense7 import` writes.", metavar="FILE.jsonl")] = None,
     force: Force = False,
 ) -> None:
     """Write a page on which people rate conversations: one file, without a server."""
@@ -138,7 +114,7 @@ def instrument(
 
 def gather(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The files that people downloaded from the page.")],
-    out: Annotated[Path, typer.Option(metavar="OUT.xlsx", help="Workbook to write.")],
+    out: Annotated[Path, option("Workbook to write.", metavar="OUT.xlsx")],
     force: Force = False,
 ) -> None:
     """Write a workbook from what many people downloaded."""

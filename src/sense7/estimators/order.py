@@ -1,7 +1,11 @@
 """Order where a result depends on it: rows in the order of the data, not of the ids; numbers without rounding noise."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:  # the ledger compares with limits, and reads no table
+    import pandas as pd
 
 
 def rounded(values):
@@ -18,15 +22,16 @@ def rounded(values):
     return np.round(values, 9)
 
 
-def in_order_of_appearance(frame: pd.DataFrame, group: str, within: str | None = None) -> pd.DataFrame:
+def in_order_of_appearance(frame: "pd.DataFrame", group: str, within: str | None = None) -> "pd.DataFrame":
     """Return the rows of each group together, groups in the order of their first rows, sorted by a column if given.
 
     Examples
     --------
+    >>> import pandas as pd
     >>> frame = pd.DataFrame({"who": ["b", "a", "b"], "turn": [2, 1, 1]})
     >>> in_order_of_appearance(frame, "who", "turn").to_numpy().tolist()
     [['b', 1], ['b', 2], ['a', 1]]
     """
-    codes = pd.factorize(frame[group])[0]
+    codes = frame[group].factorize()[0]
     order = (codes,) if within is None else (frame[within].to_numpy(), codes)
     return frame.iloc[np.lexsort(order)]

@@ -18,7 +18,7 @@ from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, RATING_NAMES, TASK_C
 from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
-from sense7.workbook.tables import ENDINGS, read_table, read_text
+from sense7.workbook.tables import read_table, read_text
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import LONGEST_TEXT
 
@@ -91,15 +91,13 @@ class RatingTable:
 
 
 def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
-    """Read a table of ratings: CSV, parquet, or the first sheet of a workbook, with names of columns in row 1.
+    """Read a table of ratings: CSV, or the first sheet of a workbook, with names of columns in row 1.
 
     Columns are those of the map, and further ones by their official names.
     """
     ending = path.suffix.casefold()
-    if ending not in (*ENDINGS, ".xlsx"):
-        raise UserError(
-            f"{path}: expected a table that ends in {', '.join(ENDINGS)} or .xlsx. Save it as CSV in UTF-8."
-        )
+    if ending not in (".csv", ".xlsx"):
+        raise UserError(f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8.")
     sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
     present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
     positions = {}

@@ -54,7 +54,7 @@ def read_inspect(record: Mapping) -> Chat:
     return content.assemble(parts, name, condition=content.model_of(about))
 
 
-_CHAT_APP = re.compile(
+CHAT_APP = re.compile(
     r"\s*[^\w\n]{0,3}(?:[^\W\d]{3,10}\.? )?\d{1,4}[^\n:]{2,30}?\d{1,2}(?:[:.\u066b]| ?h ?)\d{2}"
     r"[^\n]{0,20}?(?:\]| [-\u2013]|:) "
 )
@@ -84,7 +84,7 @@ def read_transcript(record: Transcript) -> Chat:
     )
     lines = [(match, match["name"].casefold()) for match in begins.finditer(text)]
     before = text[: lines[0][0].start()] if lines else text
-    if _CHAT_APP.match(text):
+    if CHAT_APP.match(text):
         raise ValueError(
             "line 1: begins with date and time, as in a chat exported from WhatsApp or another messenger. Remove date "
             "and time from every line, so that each message begins with its speaker, and name both speakers by "

@@ -15,12 +15,12 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.findings.core import resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
-from sense7.judge.judges import ABSENT, made_by_simulation
-from sense7.judge.metrics import Metric, drawn_row, in_draws
+from sense7.judge.judges import ABSENT, simulated_prefix
+from sense7.judge.metrics import Metric, Unresampled
 from sense7.study import Study
-from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["bias_in_words", "bias_table"]
 
@@ -126,16 +126,16 @@ def bias_table(
             sides = np.stack([inside, ~inside], axis=1).astype(float)
             values = np.stack([sides * value[:, None], sides], axis=-1)
             few = bootstrap.too_few(people[inside]) or bootstrap.too_few(people[~inside])
-            drawn = in_draws(ratio_difference, values, people, bootstrap, few)
-            key = "bias_own_family" if own else f"bias_condition_{plain[group]}"
-            row = drawn_row(drawn, _ABOUT, int(inside.sum()), people, bootstrap, few, key=key)
+            some = Unresampled(few) if few else bootstrap
+            drawn = resampled(some, ratio_difference, values, people)
+            row = _ABOUT.number(group, drawn, people[inside]).row(some)
+            row["key"] = "bias_own_family" if own else f"bias_condition_{plain[group]}"
             p = np.nan if row["reason"] else resampled_p(drawn[1:])
-            rows[factor, str(group)] = row | {"mean_error": float(value[inside].mean()), "p": p}
+            rows[factor, str(group)] = row | {"mean_error": value[inside].mean(), "p": p}
     table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
     table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])
     p = np.array([row["p"] for row in rows.values()])
-    if made_by_simulation(runs):
-        table["method"] = f"{SIMULATED_WORDS}: " + table["method"]
+    table["method"] = simulated_prefix(runs) + table["method"]
     return table.assign(mean_error=[row["mean_error"] for row in rows.values()], p=p, p_holm=holm(p))
 
 

@@ -22,12 +22,13 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio, resampled_p
+from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.estimators.order import rounded
+from sense7.findings.core import resampled, tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
-from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, drawn_row, in_draws, no_interval, with_ones
+from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
 from sense7.terminal import count_of
 
 __all__ = ["Comparison", "compare_edition", "compare_judges", "differences_in_words", "jury_of_runs"]
@@ -58,6 +59,7 @@ class Comparison:
     coverage: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
     people: pd.Series = field(default_factory=lambda: pd.Series(dtype=object), repr=False)
     conversations: int = 0
+    bootstrap: ParticipantBootstrap | Unresampled | None = field(default=None, repr=False)
     judge: str = ""
     reason: str = ""
     counts: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
@@ -117,21 +119,18 @@ def compare_judges(
         )
     people = _participants(everyone, truth.index)
     about = Metric("", SHARE, "share of replies with a usable score, of the conversations of all judges")
-    why, cover = no_interval(people, bootstrap), {}
-    for judge, table in scores.items():
-        cover[judge] = in_draws(ratio, with_ones(np.isfinite(table).mean(axis=0)), people, bootstrap, why)
-    rows = {judge: drawn_row(drawn, about, len(truth), people, bootstrap, why) for judge, drawn in cover.items()}
-    coverage = estimate_table(rows, "judge")
-    own = {judge: row | {"reason": why} for judge, row in rows.items()}
-    differences = {"coverage": _differences(own, cover, about, pairs, people, bootstrap)}
-    measured = {}
+    own = resampling(people, bootstrap)
+    drawn = {judge: means(own, np.isfinite(table).mean(axis=0), people) for judge, table in scores.items()}
+    coverage = tabulate("judge", [about.number(judge, values, people) for judge, values in drawn.items()], own)
+    differences = {"coverage": _differences(coverage["reason"], drawn, about, pairs, people, own)}
+    measured, people, bootstrap = {}, people[shared], resampling(people[shared], bootstrap)
     for judge, runs in everyone.items():
-        frames = {run: frame.loc[shared].assign(participant=people[shared].to_numpy()) for run, frame in runs.items()}
+        frames = {run: frame.loc[shared].assign(participant=people.to_numpy()) for run, frame in runs.items()}
         measured[judge] = OverRuns(frames, bootstrap, policy)
     for name, metric in METRICS.items():
-        own = {judge: over.mean.loc[name] for judge, over in measured.items()}
+        reasons = {judge: over.mean.loc[name, "reason"] for judge, over in measured.items()}
         drawn = {judge: over.drawn[name] for judge, over in measured.items()}
-        differences[name] = _differences(own, drawn, metric, pairs, people[shared], bootstrap)
+        differences[name] = _differences(reasons, drawn, metric, pairs, people, bootstrap)
     counts = {
         "runs": {judge: len(runs) for judge, runs in everyone.items()},
         "scored": scored.sum(),
@@ -140,27 +139,25 @@ def compare_judges(
         "lacking": (~scored).sum(),
     }
     left_out = pd.DataFrame(counts).rename_axis("judge").loc[list(everyone)]
-    return Comparison(measured, differences, left_out, coverage, people[shared], len(truth))
+    return Comparison(measured, differences, left_out, coverage, people, len(truth), bootstrap)
 
 
 def _differences(
-    rows: Mapping[str, Mapping], drawn: Mapping[str, np.ndarray], metric: Metric, pairs: Sequence, people, bootstrap
+    reasons: Mapping, drawn: Mapping[str, np.ndarray], metric: Metric, pairs: Sequence, people, bootstrap
 ) -> pd.DataFrame:
     """Paired differences of one metric with p values, for each pair and corrected by Holm's rule."""
-    found, about = {}, replace(metric, method=f"paired difference of: {metric.method}")
+    about, numbers, p = replace(metric, method=f"paired difference of: {metric.method}"), [], []
     for first, second in pairs:
-        one, other, difference, p = rows[first], rows[second], drawn[first] - drawn[second], np.nan
-        reason = next((row["reason"] for row in (one, other) if not np.isfinite(row["estimate"])), "")
-        if not reason and len(difference) == 1:
-            reason = one["reason"] or other["reason"]
-        row = drawn_row(difference, about, int(one["n"]), people, bootstrap, reason)
-        # One where nothing differs in any resample, none where there is no other interval.
-        if not row["reason"] or (row["reason"] == NO_WIDTH and row["estimate"] == 0 and not reason):
-            p = resampled_p(difference[1:])
-        found[f"{first} minus {second}"] = row | {"first": first, "second": second, "p": p}
-    table, kept = estimate_table(found, "pair"), pd.DataFrame.from_dict(found, orient="index")
-    p = kept["p"].to_numpy(dtype=float)
-    return table.assign(first=kept["first"], second=kept["second"], p=p, p_holm=holm(p))
+        undefined = next((reasons[judge] for judge in (first, second) if not np.isfinite(drawn[judge][0])), "")
+        difference = drawn[first] - drawn[second]
+        numbers.append(about.number(f"{first} minus {second}", difference, people, undefined))
+        p.append(resampled_p(difference[1:]))
+    table = tabulate("pair", numbers, bootstrap)
+    # One where nothing differs in any resample, none where there is no other interval.
+    known = (table["reason"] == "") | ((table["reason"] == NO_WIDTH) & (table["estimate"] == 0))
+    p = np.where(known, p, np.nan)
+    first, second = zip(*pairs, strict=True)
+    return table.assign(first=first, second=second, p=p, p_holm=holm(p))
 
 
 def _one_truth(judges: Mapping[str, Runs]) -> pd.Series:
@@ -200,6 +197,11 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
 def as_judges(baselines: Mapping) -> dict[str, Runs]:
     """Return the baselines that have predictions as judges of one run, called ``baseline: NAME``."""
     return {f"baseline: {name}": {name: one.predictions} for name, one in baselines.items() if not one.reason}
+
+
+def decided(p, confidence: float):
+    """Whether p values are below one minus the confidence."""
+    return rounded(p) < rounded(1 - confidence)
 
 
 def least_p(pairs: int, draws: int) -> float:
@@ -266,7 +268,7 @@ def compare_edition(
             found = compare_judges(judges, bootstrap, references=as_judges(baselines))
         except UserError as error:
             found = Comparison(reason=str(error))
-    prefix, reason, tables = simulated_prefix(judges, judge), found.reason, {}
+    prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
         if reason:
@@ -278,59 +280,43 @@ def compare_edition(
             keys = [f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index]
             table = table.assign(key=keys, method=prefix + table["method"])
         tables[metric] = table
-    counted, alpha = tables[_EDITION_METRICS[0]], 1 - bootstrap.confidence
-    pairs = int(counted["p_holm"].notna().sum())
-    decided, favors = counted["p_holm"] < alpha, counted["estimate"] > 0
+    counted, n = tables[_EDITION_METRICS[0]], found.conversations
+    p, favors = counted["p_holm"], counted["estimate"] > 0
+    pairs, clear = int(p.notna().sum()), decided(p, bootstrap.confidence)
     why = reason or ("" if pairs else "no difference has a p value")
-    if not why and least_p(pairs, bootstrap.draws) >= alpha:
+    if not why and not decided(least_p(pairs, bootstrap.draws), bootstrap.confidence):
         why = f"too few resamples ({bootstrap.draws:,}) to decide on {count_of(pairs, 'pair')}"
-    rows = {
-        "compared": estimate_row(
-            np.nan if reason else found.shared,
-            n=found.conversations,
-            unit="conversations",
-            method=f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth",
-            reason=reason,
-            key="compared_conversations",
-        )
-    }
-    undecided = counted["p_holm"].notna() & ~decided
-    for outcome, chosen in {"better": decided & favors, "worse": decided & ~favors, "undecided": undecided}.items():
+    method = f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth"
+    shared, about = np.nan if reason else found.shared, {"unit": "conversations", "method": method, "reason": reason}
+    rows = {"compared": estimate_row(shared, n=n, **about, key="compared_conversations")}
+    outcomes = {"better": clear & favors, "worse": clear & ~favors, "undecided": p.notna() & ~clear}
+    for outcome, chosen in outcomes.items():
         rows[outcome] = estimate_row(
             np.nan if why else int(chosen.sum()),
             n=pairs,
             unit="judges",
-            method=f"{prefix}{METRICS['spearman'].title}: {outcome}, p by Holm below {alpha:.2g}",
+            method=f"{prefix}{METRICS['spearman'].title}: {outcome}, p by Holm below {1 - bootstrap.confidence:.2g}",
             reason=why,
             key=f"compared_{outcome}_spearman",
         )
     return replace(found, differences=tables, counts=estimate_table(rows, "count"), judge=judge)
 
 
-def jury_of_runs(judges: Mapping, bootstrap: ParticipantBootstrap, found: Comparison) -> pd.DataFrame:
+def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
     """Return what the mean of all runs of the shown judge gains over its mean run, on the conversations compared."""
-    runs, gains = judges.get(found.judge, {}), None
+    runs, rows = judges.get(found.judge, {}), {}
     reason = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else "")
-    if not reason:
-        gains = jury_tables(found, [found.judge], "mean", bootstrap)["gains"]
-    rows = {}
+    gains = None if reason else jury_tables(found, [found.judge], "mean")["gains"].droplevel("jury")
     for metric in _EDITION_METRICS:
-        kind = METRICS[metric]
+        kind, key = METRICS[metric], f"jury_runs_mean_{metric}"
         row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
-        if gains is not None:
-            row = gains.iloc[:, : len(COLUMNS)].xs(metric, level="metric").iloc[0].to_dict()
-        row = estimate_row(**row, key=f"jury_runs_mean_{metric}")
-        rows[kind.title] = row | {"method": simulated_prefix(judges, found.judge) + row["method"]}
+        row = row if gains is None else gains.loc[metric, list(COLUMNS)].to_dict()
+        method = simulated_prefix(runs) + row["method"]
+        rows[kind.title] = estimate_row(**row | {"method": method, "key": key})
     return estimate_table(rows, "gain")
 
 
 # Juries
-
-
-def require_rule(rule: str) -> None:
-    """Refuse a rule that is none."""
-    if rule not in RULES:
-        raise UserError(f"--jury {rule}: no such rule. Give one of {', '.join(RULES)}.")
 
 
 def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
@@ -359,24 +345,16 @@ def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
         return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 
 
-def jury_tables(
-    found: Comparison,
-    judges: Sequence[str],
-    rule: str,
-    bootstrap: ParticipantBootstrap | None,
-    worth: float = 0.0,
-) -> dict[str, pd.DataFrame]:
+def jury_tables(found: Comparison, judges: Sequence[str], rule: str, worth: float = 0.0) -> dict[str, pd.DataFrame]:
     """Return what each jury that judges can form adds to its members, and how much these agree.
 
     Juries are those of the runs of each judge that has several, and that of all judges.
     """
-    require_rule(rule)
-    people, juries = found.people, []
-    truth = next(iter(found.judges[judges[0]].runs.values())).truth
+    people, bootstrap, juries = found.people, found.bootstrap, []
 
     def together(runs: Sequence[Run]) -> pd.DataFrame:
         score = jury_scores(np.stack([run.score for run in runs]), rule)
-        return pd.DataFrame({"ground_truth": truth, "score": score, "participant": people.to_numpy(dtype=object)})
+        return pd.DataFrame({"ground_truth": runs[0].truth, "score": score, "participant": people.to_numpy()})
 
     several = [list(found.judges[judge].runs.values()) for judge in judges]
     for judge, runs in zip(judges, several, strict=True):
@@ -390,35 +368,35 @@ def jury_tables(
         juries.append((f"{rule} of {len(judges):,} judges", members, own, [runs[0] for runs in several], False))
     if not juries:
         raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
-    why, n, alphas, gains = no_interval(people, bootstrap), len(people), {}, {}
+    alphas, gains = [], {}
     for name, members, own, firsts, of_runs in juries:
         sums, jury = agreement_sums(np.stack([run.score for run in firsts])), OverRuns(own, bootstrap)
         about = Metric("", "alpha", f"Krippendorff's alpha (interval) of {len(firsts):,} members")
-        alpha = in_draws(krippendorff_alpha, sums, people, bootstrap, why)
-        reason = why or ("" if np.isfinite(alpha[0]) else "all members give the same score everywhere")
-        alphas[name] = drawn_row(alpha, about, n, people, bootstrap, reason)
+        alpha = resampled(bootstrap, krippendorff_alpha, sums, people)
+        alphas.append(about.number(name, alpha, people, "all members give the same score everywhere"))
         for metric in GAIN_METRICS:
             kind, sign = METRICS[metric], -1 if metric in LOWER_IS_BETTER else 1
             values = {member: sign * one.drawn[metric] for member, one in members.items()}
             # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
-            best = max(values, key=lambda member: np.nan_to_num(values[member][0], nan=-np.inf))
+            best = max(values, key=lambda member: np.nan_to_num(rounded(values[member][0]), nan=-np.inf))
             over_mean = sign * jury.drawn[metric] - np.mean(list(values.values()), axis=0)
             over_best = sign * jury.drawn[metric] - values[best]
             per_call = (over_mean if of_runs else over_best) / (len(members) - 1)
-            reason = why if np.isfinite(over_mean[0]) else "undefined for the jury or for a member"
             about = replace(kind, method=f"gain of the jury over the mean of its members: {kind.method}")
-            row = drawn_row(over_mean, about, n, people, bootstrap, reason)
-            row |= {"best": best, "over_best": over_best[0], "per_call": per_call[0]}
-            row |= dict.fromkeys(("best_low", "best_high", "per_call_low", "p"), np.nan)
-            if not reason:
-                row["best_low"], row["best_high"], _ = bootstrap.interval(over_best[1:], people)
-                known = per_call[1:][np.isfinite(per_call[1:])]
-                if len(known):
-                    row["per_call_low"] = float(np.quantile(known, 1 - bootstrap.confidence))
-                    row["p"] = (1 + np.count_nonzero(known <= worth)) / (1 + len(known))
-            gains[name, metric] = row
+            row = about.number(metric, over_mean, people, "undefined for the jury or for a member").row(bootstrap)
+            low, high, _ = bootstrap.interval(over_best[1:], people)
+            known = per_call[1:][np.isfinite(per_call[1:])]
+            gains[name, metric] = row | {
+                "best": best,
+                "over_best": over_best[0],
+                "best_low": low,
+                "best_high": high,
+                "per_call": per_call[0],
+                "per_call_low": float(np.quantile(known, 1 - bootstrap.confidence)) if len(known) else np.nan,
+                "p": (1 + np.count_nonzero(known <= worth)) / (1 + len(known)) if len(known) else np.nan,
+            }
     table = pd.DataFrame.from_dict(gains, orient="index")
     table.index = pd.MultiIndex.from_tuples(gains, names=["jury", "metric"])
     corrected = table.groupby(level="metric", sort=False)["p"].transform(lambda p: holm(p.to_numpy()))
-    decided = corrected < 1 - (bootstrap.confidence if bootstrap else 1.0)
-    return {"agreement": estimate_table(alphas, "jury"), "gains": table.assign(p_holm=corrected, worth=decided)}
+    table = table.assign(p_holm=corrected, worth=decided(corrected, bootstrap.confidence))
+    return {"agreement": tabulate("jury", alphas, bootstrap), "gains": table}

@@ -158,7 +158,18 @@ class Predictions:
     @property
     def simulated(self) -> bool:
         """Whether a simulated judge made it, by the sheet that says so or by the column Model of any row."""
-        return self.marks is not None or bool((self.frame["model"] == SIMULATED_JUDGE).any())
+        return bool((self.frame["model"] == SIMULATED_JUDGE).any())
+
+    @property
+    def by_task(self) -> pd.DataFrame:
+        """The frame by conversation; refused if some row does not name its conversation."""
+        if nameless := int(self.frame["conversation"].isna().sum()):
+            blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
+            what = "lacks the column TaskId" if "conversation" in self.absent else blank
+            raise UserError(
+                f"{self.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+            )
+        return self.frame.set_index("conversation")
 
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
@@ -195,12 +206,12 @@ def prediction_files(folder: str | Path) -> list[Path]:
     return sorted((path for path in files if path.name[0] not in "~."), key=by_number)
 
 
-def require_seen_by_authors(path: Path) -> None:
+def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or name.") -> None:
     """Refuse a path that the authors' evaluation would pass over."""
     if SKIPPED_WORD in str(path.absolute()):
         raise UserError(
             f"{path.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
-            "such files. Choose another folder or name."
+            f"such files. {remedy}"
         )
 
 
@@ -368,6 +379,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     frame = pd.DataFrame(
         {name: _column(name, cells.get(titles.get(name), blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
     )
+
+    if marks is not None:
+        frame["model"] = SIMULATED_JUDGE
 
     def first(wrong) -> tuple[str, int]:
         """Where the first row that is wrong stands."""

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,15 +14,14 @@ from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstra
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import not_written, replacing_folder
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
-from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications
 from sense7.judge.files import (
-    SKIPPED_WORD,
     UNSTATED,
     Predictions,
     counted_scores,
     prediction_files,
     prediction_path,
     read_files,
+    require_seen_by_authors,
     write_predictions,
 )
 from sense7.judge.metrics import (
@@ -32,7 +31,6 @@ from sense7.judge.metrics import (
     OverRuns,
     calibration,
     coverage,
-    drawn_row,
     level_and_length,
     levels_recognized,
     missing_bounds,
@@ -51,7 +49,6 @@ from sense7.workbook.xlsx import Sheet, read_sheets
 __all__ = [
     "ABSENT",
     "HOW_TO_MAKE_THEM",
-    "Detail",
     "Judges",
     "assistant_words",
     "chosen_judge",
@@ -80,14 +77,10 @@ _FINISH = ("stop", "content_filter", "stop", "stop", "length")
 """Why a reply ended, by its kind; see :data:`sense7.simulate.judge.KINDS`."""
 
 
-def made_by_simulation(runs: Mapping[str, pd.DataFrame]) -> bool:
-    """Whether a simulated judge made these runs."""
-    return any("model" in frame and (frame["model"] == SIMULATED_JUDGE).any() for frame in runs.values())
-
-
-def simulated_prefix(judges: Mapping, judge: str) -> str:
-    """Return what the method of every value of a simulated judge begins with; "" for any other judge."""
-    return f"{SIMULATED_WORDS}: " if judge in getattr(judges, "simulated", ()) else ""
+def simulated_prefix(runs: Mapping[str, pd.DataFrame]) -> str:
+    """Return what the method of every value of a simulated judge begins with; "" for the runs of any other judge."""
+    models = (model for frame in runs.values() if "model" in frame for model in frame["model"].unique())
+    return f"{SIMULATED_WORDS}: " if SIMULATED_JUDGE in models else ""
 
 
 def simulated_folder(workbook: str | Path) -> Path:
@@ -135,11 +128,7 @@ def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
 def require_own_folder(folder: str | Path) -> None:
     """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost."""
     folder = Path(folder)
-    if SKIPPED_WORD in str(folder.absolute()):
-        raise UserError(
-            f"{folder.absolute()}: the path holds the word {SKIPPED_WORD}, and the authors' evaluation passes over "
-            "such files. Choose another: --judge FOLDER."
-        )
+    require_seen_by_authors(folder, "Choose another: --judge FOLDER.")
     try:
         here = sorted(folder.iterdir()) if folder.exists() else []
     except OSError as error:
@@ -166,15 +155,6 @@ def _is_simulated(path: Path) -> bool:
         return True
     predictions, _ = read_files([path])
     return bool(predictions) and predictions[0].simulated
-
-
-def require_synthetic(study: Study, predictions: Predictions) -> None:
-    """Refuse predictions of a simulated judge for a data set that is not synthetic."""
-    if predictions.simulated and synthetic_marks(study) is None:
-        raise UserError(
-            f"{predictions.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
-            "read its conversations. Take the file out of the folder, and ask a model: sense7 judge run --help"
-        )
 
 
 def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
@@ -224,7 +204,7 @@ _KEYS = {
     "level_and_length": {name: f"judge_{name}" for name in ("level_bias", "length_spearman")},
     "recognition": {level: f"judge_recognition_{level}" for level in LEVEL_NUMBERS},
 }
-"""Table of :class:`Detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
+"""Table of :func:`detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
 
 _SAME = 1e-9
 _SHORT = 16
@@ -292,18 +272,11 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
         )
     notes = {path.name: why for path, why in left_out.items()}
     for file in files:
-        name = file.path.name
-        if nameless := int(file.frame["conversation"].isna().sum()):
-            raise UserError(
-                f"{name}: column TaskId: blank in {nameless:,} of {count_of(len(file.frame), 'prediction')}, so "
-                "their conversations are not known. Give each row its TaskId."
-            )
-        require_synthetic(study, file)
-        judges.setdefault(file.judge, {})[file.name] = aligned(study, file.frame, name)
+        judges.setdefault(file.judge, {})[file.name] = aligned(study, file)
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
-            notes[name] = "; ".join(file.notes)
+            notes[file.path.name] = "; ".join(file.notes)
     return Judges(dict(sorted(judges.items())), notes, simulated)
 
 
@@ -320,23 +293,28 @@ def _shipped(study: Study) -> Path | str:
     return folder if own.sha256 == provenance.sha256 and folder.is_dir() else ""
 
 
-def aligned(study: Study, frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    known = study.conversations[["conversation", "participant"]]
+def aligned(study: Study, file: Predictions) -> pd.DataFrame:
+    """Predictions with a row for every conversation of a study; refused if they are not of this data set."""
+    if file.simulated and synthetic_marks(study) is None:
+        raise UserError(
+            f"{file.path.name}: predictions of a simulated judge, and this data set is not synthetic. No model "
+            "read its conversations. Take the file out of the folder, and ask a model: sense7 judge run --help"
+        )
+    known, predicted = study.conversations[["conversation", "participant"]], file.by_task
     truth = ground_truth(study.turns, known["conversation"])
-    predicted = frame.set_index("conversation")
     if len(foreign := predicted.index.difference(truth.index)):
         raise UserError(
-            f"{file}: conversations that are not of this data set: {len(foreign):,} of {len(frame):,}, the first being "
-            f"{foreign[0]!r}. Give the predictions that were made for it."
+            f"{file.path}: conversations that are not of this data set: {len(foreign):,} of {len(predicted):,}, the "
+            f"first being {foreign[0]!r}. Give the predictions that were made for it."
         )
     then, now = predicted["ground_truth"].to_numpy(dtype=float), truth[predicted.index].to_numpy()
     other = ~np.isclose(then, now, rtol=0, atol=_SAME, equal_nan=True)
     if other.any():
-        first = predicted.index[other.argmax()]
+        first, count = predicted.index[other.argmax()], count_of(int(other.sum()), "conversation")
         raise UserError(
-            f"{file}: the ground truth of {count_of(int(other.sum()), 'conversation')} is not that of this data set, "
-            f"the first being {first!r} ({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). "
-            "The workbook has changed since: judge it again, or give the predictions that were made for it."
+            f"{file.path}: the ground truth of {count} is not that of this data set, the first being {first!r} "
+            f"({then[other.argmax()]:g} there, {now[other.argmax()]:g} here). The workbook has changed since: judge it "
+            "again, or give the predictions that were made for it."
         )
     aligned = predicted.reindex(known["conversation"]).drop(columns=["participant", "ground_truth"])
     aligned["status"] = aligned["status"].fillna(UNSTATED)
@@ -363,31 +341,12 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
-@dataclass(frozen=True, eq=False)
-class Detail:
-    """Every table about one judge."""
-
-    judge: str
-    mean: pd.DataFrame
-    spread: pd.DataFrame
-    authors: pd.DataFrame
-    coverage: pd.DataFrame
-    bounds: pd.DataFrame
-    confusion: pd.DataFrame
-    calibration: pd.DataFrame
-    stability: pd.DataFrame
-    level_and_length: pd.DataFrame
-    recognition: pd.DataFrame
-    frequent_levels: int = 0
-    simulated: bool = False
-
-
 def detail(
     judges: Mapping[str, Mapping[str, pd.DataFrame]],
     judge: str,
     bootstrap: ParticipantBootstrap,
     words: pd.Series | None = None,
-) -> Detail:
+) -> SimpleNamespace:
     """Every table about one judge, with the keys of its rows.
 
     Parameters
@@ -400,6 +359,13 @@ def detail(
         Bootstrap resamples of participants.
     words : Series, optional
         Of :func:`assistant_words`; without it there is no correlation of the scores with the length.
+
+    Returns
+    -------
+    SimpleNamespace
+        judge; tables of estimates mean, spread, authors, coverage, bounds, calibration, stability, level_and_length and
+        recognition; confusion; frequent_levels, the number of levels given by enough participants; and prefix, with
+        which the method of a simulated judge's values begins.
 
     Examples
     --------
@@ -420,18 +386,19 @@ def detail(
         "level_and_length": level_and_length(strict, words),
         "recognition": recognition(strict),
     }
-    simulated = judge in getattr(judges, "simulated", ())
+    prefix = simulated_prefix(runs)
     if not judge:
         nothing = {"estimate": np.nan, "low": np.nan, "high": np.nan, "n": 0, "reason": ABSENT}
         tables = {name: table.assign(**nothing) for name, table in tables.items()}
-    elif simulated:
-        tables = {name: table.assign(method=f"{SIMULATED_WORDS}: " + table["method"]) for name, table in tables.items()}
+    tables = {name: table.assign(method=prefix + table["method"]) for name, table in tables.items()}
     tables = {
         name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
     }
     pairs = pooled[["participant", "ground_truth", "score"]].dropna()
     often = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
-    return Detail(judge, **tables, confusion=strict.confusion, frequent_levels=int(often.sum()), simulated=simulated)
+    return SimpleNamespace(
+        judge=judge, **tables, confusion=strict.confusion, frequent_levels=int(often.sum()), prefix=prefix
+    )
 
 
 def assistant_words(study: Study) -> pd.Series:
@@ -456,7 +423,7 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
     Parameters
     ----------
     mean : DataFrame
-        Metrics of a judge, such as ``Detail.mean``; the second share is one minus the specificity.
+        Metrics of a judge, such as ``mean`` of :func:`detail`; the second share is one minus the specificity.
 
     Returns
     -------
@@ -484,7 +451,7 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
     }
 
 
-def facts(judges: Mapping[str, object], detail: Detail) -> list[dict]:
+def facts(judges: Mapping[str, object], detail: SimpleNamespace) -> list[dict]:
     """What is said of the judge that is shown in words and counts, as arguments of ``Recorder.value``.
 
     ``judge_shown``; ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is not
@@ -506,7 +473,7 @@ def facts(judges: Mapping[str, object], detail: Detail) -> list[dict]:
         f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are"
     )
     recognized = levels_recognized(detail.recognition)
-    method = (f"{SIMULATED_WORDS}: " if detail.simulated else "") + recognized["method"]
+    method = detail.prefix + recognized["method"]
     n, found = int(detail.mean.loc["accuracy", "n"]), recognized["estimate"]
     rows = [
         ("judge_shown", judge, len(judges), "judges", "the one with most runs", ""),
@@ -543,7 +510,7 @@ def defined(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of :class:`Detail` whose rows have names for readers.
+    """A table of :func:`detail` whose rows have names for readers.
 
     Examples
     --------
@@ -573,16 +540,13 @@ def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFr
     rows = {}
     for judge, runs in judges.items():
         frame = pd.concat(runs.values(), ignore_index=True)
-        texts = {
-            title: ", ".join(
-                sorted({str(text)[:_SHORT] if name == "prompt_sha256" else str(text) for text in frame[name].dropna()})
-            )
-            if name in frame
-            else ""
-            for title, name in facts.items()
+        known = {
+            name: sorted(map(str, frame[name].dropna().unique())) if name in frame else [] for name in facts.values()
         }
+        known["prompt_sha256"] = sorted({text[:_SHORT] for text in known["prompt_sha256"]})
+        texts = {title: ", ".join(known[name]) for title, name in facts.items()}
         tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)
-        simulated = "yes: no model was asked" if judge in getattr(judges, "simulated", ()) else "no"
+        simulated = "yes: no model was asked" if simulated_prefix(runs) else "no"
         rows[judge] = {"simulated": simulated, "runs": len(runs), **texts, "tokens": tokens}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
 
@@ -591,7 +555,13 @@ def judge_multiverse(
     study: Study, judges: Mapping[str, Mapping[str, pd.DataFrame]], judge: str, bootstrap: ParticipantBootstrap
 ) -> pd.DataFrame:
     """Return Spearman's correlation of a judge's scores with the users' ratings in every specification."""
-    chosen, unit, prefix = specifications("judge_spearman"), METRICS["spearman"].unit, simulated_prefix(judges, judge)
+    from sense7.findings.robustness import REPLIES, RUNS, TRUTHS, specifications  # all findings, and scipy.stats
+
+    chosen, unit, prefix = (
+        specifications("judge_spearman"),
+        METRICS["spearman"].unit,
+        simulated_prefix(judges.get(judge, {})),
+    )
     known = study.conversations[["conversation", "participant"]]
     truth, others = ground_truth(study.turns, known["conversation"]).to_numpy(), other_ground_truths(study)
     truths = dict(zip(TRUTHS, (truth, labels(truth), *(others[name].to_numpy() for name in TRUTHS[2:])), strict=True))
@@ -611,6 +581,5 @@ def judge_multiverse(
         over = OverRuns({run: rated.assign(score=score.to_numpy()) for run, score in scores.items()}, bootstrap)
         drawn = over.over(lambda run: run.spearman(run.truth, run.score))
         undefined = "fewer than two conversations have both, or one of the two does not vary"
-        why = over.no_interval if np.isfinite(drawn[0]) else undefined
-        rows[number] = drawn_row(drawn, metric, over.n, over.participant, bootstrap, why)
+        rows[number] = metric.number(number, drawn, over.people, undefined).row(bootstrap)
     return chosen.join(estimate_table(rows, "specification"))

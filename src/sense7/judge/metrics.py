@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, ratio
+from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import weighted_kappa
-from sense7.findings.core import resampled, widened
+from sense7.findings.core import Number, resampled, share, tabulate, widened
 from sense7.findings.ground_truth import labels
 from sense7.judge.files import UNSTATED, counted_scores
 from sense7.judge.reply import NOT_ASKED, STATUSES
@@ -35,7 +36,6 @@ __all__ = ["OverRuns", "calibration", "coverage", "recognition", "run_metrics", 
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 AUTHORS_METRICS = ("accuracy", "macro_f1", "within_one", "mean_absolute_error", "spearman")
 SHARE = "share of conversations"
-NO_PREDICTION = "there is no prediction"
 NEVER_GIVEN = "no interval: the judge never gives this level"
 _NOTHING = "no conversation has both a score and a ground truth"
 _CELLS = len(LEVELS) ** 2
@@ -51,6 +51,11 @@ class Metric:
     unit: str
     method: str
     undefined: str = ""
+
+    def number(self, label: str, drawn: np.ndarray, people, undefined: str = "", **more) -> Number:
+        """A number of this kind: the statistic in the data and in every resample, over rows of these people."""
+        undefined = undefined or self.undefined
+        return Number(label, partial(np.asarray, drawn), self.unit, self.method, people, undefined=undefined, **more)
 
 
 METRICS: Mapping[str, Metric] = {
@@ -86,130 +91,130 @@ METRICS: Mapping[str, Metric] = {
 }
 """Every metric by its key."""
 
-COVERAGE = Metric("coverage", SHARE, "share of the rows of the file with a usable score")
+COVERAGE = Metric("coverage", SHARE, "share of the rows of the file with a usable score", "there is no prediction")
+MEASURED = {"coverage": COVERAGE, **METRICS}
 
 
 def _table(sums: np.ndarray) -> np.ndarray:
     return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LEVELS), len(LEVELS))
 
 
-# One row of estimates, with its interval if there can be one
+@dataclass(frozen=True)
+class Unresampled:
+    """Stands for a bootstrap where participants can't be resampled: there is no resample, and the reason is given."""
+
+    reason: str
+    confidence: float = np.nan
+    row = ParticipantBootstrap.row
+
+    def too_few(self, participants) -> str:
+        """Why there is no interval."""
+        return self.reason
+
+    def interval(self, draws, participants) -> tuple[float, float, str]:
+        """No interval, and why."""
+        return np.nan, np.nan, self.reason
+
+    def distribution(self, statistic: Callable, values: np.ndarray, participants) -> np.ndarray:
+        """Of no resample."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(statistic(values.sum(axis=0)))[None][:0]
+
+    def in_every_draw(self, statistic: Callable) -> np.ndarray:
+        """Of no resample."""
+        return np.empty(0)
 
 
-def no_interval(participant: pd.Series | None, bootstrap: ParticipantBootstrap | None) -> str:
-    """Why participants can't be resampled; "" if they can."""
-    if participant is None or bootstrap is None or (len(participant) and participant.isna().all()):
-        return "no interval: participants are not known"
-    if participant.isna().any():
-        return f"no interval: rows whose participant is not known: {participant.isna().sum():,}"
-    bootstrap.codes(participant)  # refuses participants that it does not resample
-    return bootstrap.too_few(participant)
+def people_of(frame: pd.DataFrame) -> pd.Series:
+    """Participant of each row; missing where no column says."""
+    known = frame["participant"].to_numpy(dtype=object) if "participant" in frame else [None] * len(frame)
+    return pd.Series(known, dtype=object)
 
 
-def in_draws(statistic: Callable, values: np.ndarray, participant, bootstrap, why: str) -> np.ndarray:
-    """A function of sums over rows, in the data and, unless there is a reason why not, in every resample."""
-    if not why:
-        return resampled(bootstrap, statistic, values, participant)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(statistic(np.asarray(values, dtype=float).sum(axis=0)))[None]
+def resampling(people: pd.Series, bootstrap: ParticipantBootstrap | None) -> ParticipantBootstrap | Unresampled:
+    """The bootstrap, if it can resample these people."""
+    if bootstrap is None or (len(people) and people.isna().all()):
+        return Unresampled("no interval: participants are not known")
+    if unknown := people.isna().sum():
+        return Unresampled(f"no interval: rows whose participant is not known: {unknown:,}")
+    few = bootstrap.too_few(people)
+    return Unresampled(few) if few else bootstrap
 
 
-def drawn_row(drawn: np.ndarray, metric: Metric, n: int, participant, bootstrap, reason: str = "", **shown) -> dict:
-    """A row of estimates of a statistic; ``reason`` says why there is no value or no interval."""
-    shown |= {"n": n, "unit": metric.unit, "method": metric.method}
-    if reason or not np.isfinite(drawn[0]):
-        return estimate_row(drawn[0], reason=reason, **shown)
-    return bootstrap.row(Estimate(float(drawn[0]), *bootstrap.interval(drawn[1:], participant)), **shown)
-
-
-def mean_row(values: np.ndarray, metric: Metric, participant, bootstrap, reason: str = "") -> dict:
-    """A row of estimates of a mean over rows."""
-    reason = reason or no_interval(participant, bootstrap)
-    drawn = in_draws(ratio, with_ones(values), participant, bootstrap, reason)
-    return drawn_row(drawn, metric, len(values), participant, bootstrap, reason)
-
-
-def with_ones(values: np.ndarray) -> np.ndarray:
-    """Values with a column of ones, of which sums make means."""
-    return np.column_stack([values, np.ones(len(values))]).astype(float)
-
-
-def _people(frame: pd.DataFrame) -> pd.Series | None:
-    known = "participant" in frame
-    return pd.Series(frame["participant"].to_numpy(dtype=object), dtype=object) if known else None
+def means(bootstrap: ParticipantBootstrap | Unresampled, values, people: pd.Series) -> np.ndarray:
+    """Mean over rows, in the data and in every resample."""
+    return share(bootstrap, values, np.ones(len(values)), people)
 
 
 class Run:
     """Coverage and every metric of one run's predictions, and why there is no interval."""
 
     def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"):
-        truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame, policy)
-        both, everyone = np.isfinite(truth) & np.isfinite(score), _people(frame)
-        self.frame, self.bootstrap, self.counted, self.n = frame, bootstrap, score, int(both.sum())
+        truth, score, everyone = (
+            frame["ground_truth"].to_numpy(dtype=float),
+            counted_scores(frame, policy),
+            people_of(frame),
+        )
+        both = np.isfinite(truth) & np.isfinite(score)
+        self.frame, self.counted, self.n, self.everyone = frame, score, int(both.sum()), everyone
+        self.bootstrap, self.people = resampling(everyone, bootstrap), everyone[both]
         self.truth, self.score, self.rows = truth[both], score[both], frame[both]
         self.order = self.rows["above"].to_numpy(dtype=float) if "above" in frame else self.score
         # The authors' correlation is theirs to the last bit: distinct values are no ties, however near they are.
         ranked = (self.truth, self.order)
         exact = policy == "authors"
         self.ranked = [np.unique(column, return_inverse=True)[1] for column in ranked] if exact else ranked
-        self.usable, self.everyone = np.isfinite(counted_scores(frame)), everyone
-        self.participant = None if everyone is None else everyone[both].reset_index(drop=True)
         self.sums = np.zeros((self.n, _CELLS + 1))
         cell = len(LEVELS) * (labels(self.truth) - 1) + labels(self.score) - 1
         self.sums[np.arange(self.n), cell.astype(int)] = 1
         self.sums[:, _CELLS] = np.abs(self.truth - self.score)
-        self.no_interval = no_interval(self.participant, bootstrap)
 
-    def in_draws(self, statistic: Callable, values: np.ndarray) -> np.ndarray:
+    def resampled(self, statistic: Callable, values: np.ndarray) -> np.ndarray:
         """A function of sums over the rows with score and ground truth."""
-        return in_draws(statistic, values, self.participant, self.bootstrap, self.no_interval)
+        return resampled(self.bootstrap, statistic, values, self.people)
 
     def spearman(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Spearman's correlation of two columns of these rows."""
         once = spearman_in_draws(x, y, np.ones((1, self.n)))
-        if self.no_interval:
-            return once
-        drawn = partial(spearman_in_draws, x, y, codes=self.bootstrap.codes(self.participant))
+        drawn = lambda weights: spearman_in_draws(x, y, weights, self.bootstrap.codes(self.people))  # noqa: E731
         return np.concatenate([once, self.bootstrap.in_every_draw(drawn)])
 
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric; NaN where it is undefined."""
-        sums = self.in_draws(np.asarray, self.sums)
+        sums = self.resampled(np.asarray, self.sums)
         # Rows truth, columns prediction.
         table = _table(sums)
         hits, truths, given = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
         total, sizes = truths.sum(axis=-1), truths + given
-        why = self.no_interval or no_interval(self.everyone, self.bootstrap)
         with np.errstate(divide="ignore", invalid="ignore"):
             f1 = np.where(sizes > 0, 2 * hits / np.where(sizes > 0, sizes, 1), 0)
             others = total[..., None] - truths
-            sensitivity, specificity = hits / truths, (others - given + hits) / others
+            by_level = {"sensitivity": hits / truths, "specificity": (others - given + hits) / others}
             return {
-                "coverage": in_draws(ratio, with_ones(self.usable), self.everyone, self.bootstrap, why),
+                "coverage": means(self.bootstrap, np.isfinite(counted_scores(self.frame)), self.everyone),
                 "accuracy": hits.sum(axis=-1) / total,
                 "macro_f1": f1.sum(axis=-1) / (sizes > 0).sum(axis=-1),
                 "within_one": table[..., _NEAR].sum(axis=-1) / total,
                 "mean_absolute_error": sums[..., _CELLS] / total,
                 "spearman": self.spearman(*self.ranked),
                 "quadratic_kappa": weighted_kappa(table, "quadratic"),
-                **{f"sensitivity_{level}": sensitivity[..., level - 1] for level in LEVEL_NUMBERS},
-                **{f"specificity_{level}": specificity[..., level - 1] for level in LEVEL_NUMBERS},
+                **{
+                    f"{name}_{level}": shares[..., level - 1]
+                    for name, shares in by_level.items()
+                    for level in LEVEL_NUMBERS
+                },
             }
 
     def missing(self, name: str) -> str:
         """Why a metric that is NaN is so."""
-        if name == "coverage":
-            return NO_PREDICTION
-        if self.n == 0:
-            return _NOTHING
-        if name != "spearman":
-            return METRICS[name].undefined
-        if self.n == 1:
-            return "only one conversation has both a score and a ground truth"
+        if name == "coverage" or (self.n and name != "spearman"):
+            return MEASURED[name].undefined
+        if self.n < 2:
+            return "only one conversation has both a score and a ground truth" if self.n else _NOTHING
         return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
 
-    @property
+    @cached_property
     def naive_p(self) -> float:
         """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
         if self.n < 3 or np.ptp(self.score) == 0 or np.ptp(self.truth) == 0:
@@ -247,11 +252,10 @@ class OverRuns:
         if not frames:
             raise UserError("There is no run to be evaluated. Give at least one file of predictions.")
         self.runs = {name: one if isinstance(one, Run) else Run(one, bootstrap, policy) for name, one in frames.items()}
-        self.bootstrap, runs = bootstrap, list(self.runs.values())
-        self.no_interval = next(filter(None, (run.no_interval for run in runs)), "")
-        known = all(run.participant is not None for run in runs)
-        self.participant = pd.concat([run.participant for run in runs], ignore_index=True) if known else None
-        self.n = max(run.n for run in runs)
+        runs = list(self.runs.values())
+        # One run whose participants are not known, and the mean has no interval.
+        self.bootstrap = next((run.bootstrap for run in runs if isinstance(run.bootstrap, Unresampled)), bootstrap)
+        self.people = max((run.people for run in runs), key=len)
 
     def over(self, statistic: Callable[[Run], np.ndarray]) -> np.ndarray:
         """Mean over runs of a statistic."""
@@ -259,15 +263,15 @@ class OverRuns:
         length = min(map(len, found))  # one where some run has no interval
         return np.mean([values[:length] for values in found], axis=0)
 
-    def row(self, drawn: np.ndarray, metric: Metric, undefined: str = "", n: int | None = None) -> dict:
-        """A row of estimates of a mean over runs."""
-        about, n = replace(metric, method=mean_over(len(self.runs), metric.method)), self.n if n is None else n
-        return drawn_row(drawn, about, n, self.participant, self.bootstrap, undefined or self.no_interval)
+    def number(self, label: str, drawn: np.ndarray, metric: Metric, undefined: str = "", people=None) -> Number:
+        """A number that is a mean over runs."""
+        about = replace(metric, method=mean_over(len(self.runs), metric.method))
+        return about.number(label, drawn, self.people if people is None else people, undefined)
 
     @cached_property
     def drawn(self) -> dict[str, np.ndarray]:
         """Coverage and every metric, mean over runs."""
-        return {name: self.over(lambda run, name=name: run.drawn[name]) for name in ("coverage", *METRICS)}
+        return {name: self.over(lambda run, name=name: run.drawn[name]) for name in MEASURED}
 
     def _undefined(self, name: str) -> str:
         """In how many runs a metric is undefined, and why."""
@@ -276,31 +280,28 @@ class OverRuns:
             return "".join(why)
         return f"undefined in {len(why):,} of {count_of(len(self.runs), 'run')}: {why[0]}"
 
-    @property
+    @cached_property
     def each(self) -> dict[str, "OverRuns"]:
         """The same of every run alone."""
-        return {name: OverRuns({name: run}, self.bootstrap) for name, run in self.runs.items()}
+        alone = len(self.runs) == 1
+        return {name: self if alone else OverRuns({name: run}, run.bootstrap) for name, run in self.runs.items()}
 
     @cached_property
     def mean(self) -> pd.DataFrame:
         """Table of estimates: mean over runs, one row per metric."""
-        rows = {}
-        for name, drawn in self.drawn.items():
-            n, why = self.n, self._undefined(name)
-            if name == "coverage":
-                n = max(len(run.usable) for run in self.runs.values())
-                why = why or next(
-                    filter(None, (no_interval(run.everyone, self.bootstrap) for run in self.runs.values())), ""
-                )
-            rows[name] = self.row(drawn, METRICS.get(name, COVERAGE), why, n)
-        return estimate_table(rows, "metric")
+        people = {"coverage": max((run.everyone for run in self.runs.values()), key=len)}
+        numbers = [
+            self.number(name, self.drawn[name], metric, self._undefined(name), people.get(name))
+            for name, metric in MEASURED.items()
+        ]
+        return tabulate("metric", numbers, self.bootstrap)
 
     @property
     def spread(self) -> pd.DataFrame:
         """Table of estimates: standard deviation over runs, one row per metric."""
         rows = {}
-        for name in ("coverage", *METRICS):
-            metric, values = METRICS.get(name, COVERAGE), [run.drawn[name][0] for run in self.runs.values()]
+        for name, metric in MEASURED.items():
+            values = [run.drawn[name][0] for run in self.runs.values()]
             why = self._undefined(name) if len(values) > 1 else "one run has no spread"
             rows[name] = estimate_row(
                 np.nan if why else np.std(values, ddof=1),
@@ -333,8 +334,9 @@ def run_metrics(
 
 def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Share of the rows with a usable score, and number of rows with each status."""
-    usable = np.isfinite(counted_scores(frame))
-    rows = {"coverage": mean_row(usable, COVERAGE, _people(frame), bootstrap, "" if len(usable) else NO_PREDICTION)}
+    usable, people = np.isfinite(counted_scores(frame)), people_of(frame)
+    bootstrap = resampling(people, bootstrap)
+    rows = {"coverage": COVERAGE.number("coverage", means(bootstrap, usable, people), people).row(bootstrap)}
     known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
     listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
@@ -351,8 +353,8 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
 def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
     """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores."""
     frame = frame[frame["ground_truth"].notna()]
-    truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame)
-    missing = ~np.isfinite(score)
+    truth, score, people = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame), people_of(frame)
+    missing, bootstrap = ~np.isfinite(score), resampling(people, bootstrap)
     filled = np.where(missing, truth, score)
     apart, error = np.abs(labels(truth) - labels(filled)), np.abs(truth - filled)
     furthest = np.maximum(truth - 1, len(LEVELS) - truth)
@@ -361,53 +363,52 @@ def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None =
         "within_one": ((apart <= 1) & ~missing, apart <= 1),
         "mean_absolute_error": (np.where(missing, furthest, error), error),
     }
-    rows, reason = {}, "" if len(truth) else "no conversation has a ground truth"
-    for name, ends in bounds.items():
-        for end, bound in zip(("worst", "best"), ends, strict=True):
-            metric = replace(METRICS[name], method=f"{METRICS[name].method}; missing scores at their {end}")
-            rows[f"{name}_{end}"] = mean_row(bound, metric, _people(frame), bootstrap, reason)
-    return estimate_table(rows, "bound")
+    numbers = [
+        replace(METRICS[name], method=f"{METRICS[name].method}; missing scores at their {end}").number(
+            f"{name}_{end}", means(bootstrap, bound, people), people, "no conversation has a ground truth"
+        )
+        for name, ends in bounds.items()
+        for end, bound in zip(("worst", "best"), ends, strict=True)
+    ]
+    return tabulate("bound", numbers, bootstrap)
 
 
 def calibration(over: OverRuns) -> pd.DataFrame:
     """Mean ground truth by predicted level: what a score of 4 is worth."""
-    truth = np.concatenate([run.truth for run in over.runs.values()])
-    predicted = labels(np.concatenate([run.score for run in over.runs.values()]))
-    rows = {}
+    runs, numbers = over.runs.values(), []
+    truth, score = (np.concatenate([getattr(run, name) for run in runs]) for name in ("truth", "score"))
+    people = pd.concat([run.people for run in runs], ignore_index=True)
     for level in LEVEL_NUMBERS:
-        chosen = predicted == level
+        chosen = labels(score) == level
         metric = Metric("", "level, 1 to 5", f"mean ground truth of what is predicted as {level}")
-        who = None if over.participant is None else over.participant[chosen]
-        reason = "" if chosen.any() else f"nothing is predicted as {level}"
-        rows[level] = mean_row(truth[chosen], metric, who, over.bootstrap, reason)
-    return estimate_table(rows, "prediction")
+        drawn = means(resampling(people[chosen], over.bootstrap), truth[chosen], people[chosen])
+        numbers.append(metric.number(level, drawn, people[chosen], f"nothing is predicted as {level}"))
+    return tabulate("prediction", numbers, over.bootstrap)
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
     """Agreement between runs about one conversation: share with one label, and standard deviation of the scores."""
     deviation = "mean over conversations of the standard deviation (n - 1) over runs"
-    metrics = {
-        "same_label": Metric("", SHARE, "same label in every run with a score, at least two"),
-        "score_deviation": Metric("", "level, difference", deviation),
-    }
-    runs = [pd.Series(run.counted, run.frame["conversation"].to_numpy(dtype=object)) for run in over.runs.values()]
-    scores = pd.concat([run[run.index.notna()] for run in runs], axis=1, keys=range(len(runs)))
-    scores, people = scores[scores.notna().sum(axis=1) > 1], None
-    reason = "" if len(scores) else "no conversation has a score in two runs"
-    reason = "one run has nothing to agree with" if len(runs) < 2 else reason
-    if not reason and over.participant is not None:  # of each conversation as the first run that knows it has it
-        frames = [run.frame[["conversation", "participant"]] for run in over.runs.values()]
-        pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates("conversation").set_index("conversation")
-        people = _people(pairs.reindex(scores.index))
+    frames = [run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy()) for run in over.runs.values()]
+    named = [frame.dropna(subset="conversation").set_index("conversation") for frame in frames]
+    scores = pd.concat([frame["counted"] for frame in named], axis=1, keys=range(len(named)))
+    scores = scores[scores.notna().sum(axis=1) > 1]
+    people = pd.concat(
+        [frame["participant"] for frame in named]
+    ).dropna()  # of each conversation as the first run has it
+    people = people[~people.index.duplicated()].reindex(scores.index).astype(object)
+    bootstrap = resampling(people, over.bootstrap)
+    reason = "one run has nothing to agree with" if len(named) < 2 else "no conversation has a score in two runs"
     predicted = labels(scores.to_numpy(dtype=float))
-    values = {
-        "same_label": (np.isnan(predicted) | (predicted == np.nanmax(predicted, axis=1, initial=0)[:, None])).all(
-            axis=1
-        ),
-        "score_deviation": scores.std(axis=1, ddof=1).to_numpy(),
+    highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
+    same = means(bootstrap, (np.isnan(predicted) | (predicted == highest)).all(axis=1), people)
+    spread = means(bootstrap, scores.std(axis=1, ddof=1).to_numpy(), people)
+    metrics = {
+        "same_label": (Metric("", SHARE, "same label in every run with a score, at least two"), same),
+        "score_deviation": (Metric("", "level, difference", deviation), spread),
     }
-    rows = {name: mean_row(value, metrics[name], people, over.bootstrap, reason) for name, value in values.items()}
-    return estimate_table(rows, "stability")
+    numbers = [metric.number(name, drawn, people, reason) for name, (metric, drawn) in metrics.items()]
+    return tabulate("stability", numbers, bootstrap)
 
 
 def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataFrame:
@@ -417,61 +418,46 @@ def level_and_length(over: OverRuns, words: pd.Series | None = None) -> pd.DataF
         known = np.zeros(run.n) if words is None else words.reindex(run.rows["conversation"]).fillna(0)
         return run.spearman(np.asarray(known, dtype=float), run.score)
 
+    error = over.over(lambda run: means(run.bootstrap, run.score - run.truth, run.people))
+    bias = Metric("", "level, difference", "mean of score minus ground truth")
     correlation = Metric("", "Spearman's rho", "Spearman's rho of score and words of the assistant")
-    statistics = {
-        "level_bias": (
-            Metric("", "level, difference", "mean of score minus ground truth"),
-            lambda run: run.in_draws(ratio, with_ones(run.score - run.truth)),
-        ),
-        "length_spearman": (correlation, length),
-    }
-    rows, undefined = {}, "scores or lengths are all the same" if over.n else _NOTHING
-    for name, (metric, statistic) in statistics.items():
-        drawn = over.over(statistic)
-        rows[name] = over.row(drawn, metric, "" if np.isfinite(drawn[0]) else undefined)
-    return estimate_table(rows, "measure")
+    undefined = "scores or lengths are all the same" if len(over.people) else _NOTHING
+    numbers = [
+        over.number("level_bias", error, bias, undefined),
+        over.number("length_spearman", over.over(length), correlation, undefined),
+    ]
+    return tabulate("measure", numbers, over.bootstrap)
 
 
 def recognition(over: OverRuns) -> pd.DataFrame:
     """Youden's index of each level: how much more often a judge gives it where it is right than where it is not."""
-    runs = list(over.runs.values())
-    together = None if over.bootstrap is None else widened(over.bootstrap, len(LEVELS))
-    method = mean_over(len(runs), "sensitivity minus the share of the other conversations that get this level")
-    metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
-    counts, drawn = np.array([_table(run.sums.sum(axis=0)) for run in runs]), over.over(_youden)
-    rows = {}
-    for column, level in enumerate(LEVEL_NUMBERS):
-        why, people = over.no_interval, None
-        if not counts.any():
-            why = _NOTHING
-        elif np.isnan(drawn[0, column]):
-            side = "specificity" if counts[:, column].any() else "sensitivity"
-            why = METRICS[f"{side}_{level}"].undefined
-        elif not counts[:, :, column].any():
-            why = NEVER_GIVEN
-        if not why:
-            people = pd.concat([run.participant[labels(run.truth) == level] for run in runs], ignore_index=True)
-        n = int(counts[:, column].sum(axis=1).max())
-        rows[level] = drawn_row(drawn[:, column], metric, n, people, together, why)
-    return estimate_table(rows, "level")
 
-
-def _youden(run: Run) -> np.ndarray:
-    """Youden's index of every level: (1 + draws, 5)."""
-
-    def index(sums: np.ndarray) -> np.ndarray:
+    def youden(sums: np.ndarray) -> np.ndarray:
         table = _table(sums)
         hits, rows, columns = np.diagonal(table, axis1=-2, axis2=-1), table.sum(axis=-1), table.sum(axis=-2)
         return hits / rows - (columns - hits) / (table.sum(axis=(-2, -1))[..., None] - rows)
 
-    return run.in_draws(index, run.sums)
+    runs, numbers = list(over.runs.values()), []
+    drawn = over.over(lambda run: run.resampled(youden, run.sums))
+    counts = np.array([_table(run.sums.sum(axis=0)) for run in runs])
+    method = mean_over(len(runs), "sensitivity minus the share of the other conversations that get this level")
+    metric = Metric("", SHARE, f"{method}; all {len(LEVELS)} intervals together hold")
+    for column, level in enumerate(LEVEL_NUMBERS):
+        side = "specificity" if counts[:, column].any() else "sensitivity"
+        undefined = METRICS[f"{side}_{level}"].undefined if counts.any() else _NOTHING
+        people = max((run.people[labels(run.truth) == level] for run in runs), key=len)
+        number = metric.number(level, drawn[:, column], people, undefined)
+        if not counts[:, :, column].any():
+            number = replace(number, statistic=partial(Estimate, drawn[0, column], reason=NEVER_GIVEN))
+        numbers.append(number)
+    return tabulate("level", numbers, widened(over.bootstrap, len(LEVELS)))
 
 
 def levels_recognized(table: pd.DataFrame) -> dict:
     """Number of levels that a judge recognizes: those whose whole interval of :func:`recognition` lies above zero."""
     defined = table[table["estimate"].notna()]
     # Of a judge that is never wrong every resample gives the same index.
-    above = (table["low"] > 0) | ((table["reason"] == NO_WIDTH) & (table["estimate"] > 0))
+    above = (rounded(table["low"]) > 0) | ((table["reason"] == NO_WIDTH) & (rounded(table["estimate"]) > 0))
     lacking = defined["reason"][~defined["reason"].isin(["", NEVER_GIVEN, NO_WIDTH])]
     reason = "" if len(defined) else table["reason"].iloc[0]
     if len(lacking) and len(lacking) == (defined["reason"] != NEVER_GIVEN).sum():  # no level could be decided

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,59 +12,60 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
-from sense7.estimators.estimates import estimate_table, p_in_words
-from sense7.estimators.rater_agreement import weighted_kappa
+from sense7.estimators.estimates import p_in_words
 from sense7.files import reason
+from sense7.findings.core import tabulate
 from sense7.judge import metrics
 from sense7.judge.comparison import (
     LOWER_IS_BETTER,
-    Comparison,
+    RULES,
     as_judges,
     compare_judges,
+    decided,
     interval_in_words,
     jury_tables,
     least_p,
     number_in_words,
-    require_rule,
 )
 from sense7.judge.cost import Price
 from sense7.judge.files import SKIPPED_WORD, Predictions, ScoreScale, prediction_files, read_files, write_predictions
 from sense7.judge.journal import Journal
-from sense7.judge.judges import ABOUT_SIMULATED, aligned, require_synthetic
-from sense7.judge.metrics import AUTHORS_METRICS, COVERAGE, METRICS, Metric, OverRuns
+from sense7.judge.judges import ABOUT_SIMULATED, aligned
+from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, METRICS, Metric, OverRuns, Run
 from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
 from sense7.study import Study
-from sense7.taxonomy import DIMENSION_NAMES, LEVELS, SIMULATED_WORDS
+from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of
 
 __all__ = ["calibrate", "compare", "evaluate"]
 
-_TITLES = {"coverage": COVERAGE.title} | {name: metric.title for name, metric in METRICS.items()}
 _ABOUT_P = (
     "naive p: Spearman's p as the authors print it. It takes conversations as independent, which those of one "
     "participant are not; the interval over participants doesn't."
 )
 _FEW_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
 _APPLICABILITY = {
-    "sensitivity": Metric(
+    "sensitivity_1": Metric(
         "sensitivity",
         "share of ratings",
         "share said not to apply among the ratings that the person says do not apply",
         "the person says of no rating that it does not apply",
     ),
-    "specificity": Metric(
+    "sensitivity_2": Metric(
         "specificity",
         "share of ratings",
         "share said to apply among the ratings that the person gives",
         "the person gives no rating",
     ),
-    "kappa": Metric(
+    "quadratic_kappa": Metric(
         "kappa",
         "kappa",
         "Cohen's kappa of applies and does not apply",
         "the judge or the person says the same of every rating, or there is none",
     ),
 }
+"""Metric of the labels 1, does not apply, and 2, applies -> what it is here; of two labels kappa has no weights."""
+
 _TOOK = {
     "calls": ("calls", ",.0f"),
     "input_tokens": ("tokens in a call", ",.0f"),
@@ -74,18 +76,18 @@ _TOOK = {
 """What a judge took: title and format of the column."""
 
 
+def _titles(names: Iterable[str]) -> list[str]:
+    return [MEASURED[name].title for name in names]
+
+
 def _cells(table: pd.DataFrame, names: Iterable[str], cell=number_in_words) -> list[str]:
     return [cell(table.loc[name]) for name in names]
 
 
-def _both(row: Mapping) -> str:
-    """An estimate with its interval in one cell; why there is none, where there is no interval to add."""
-    interval = interval_in_words(row)
-    return f"{number_in_words(row)} [{interval}]" if interval else number_in_words(row)
-
-
-def _with_reason(row: Mapping) -> str:
-    return f"{number_in_words(row)} ({interval_in_words(row) or row['reason']})"
+def _both(row: Mapping, otherwise: str = "") -> str:
+    """An estimate with its interval, or what stands in the place of an interval."""
+    beside = interval_in_words(row) or otherwise
+    return f"{number_in_words(row)} ({beside})" if beside else number_in_words(row)
 
 
 def _formatted(number: float, form: str) -> str:
@@ -109,25 +111,25 @@ def as_json(value: object) -> object:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What was found, as ``text()`` and ``to_json()``: sections of text, values by name, the settings, and notes."""
-
-    sections: list[tuple[str, list[list[str]], str]] = field(repr=False)
-    """Of the text: what stands before a table, its rows, what stands behind it."""
-
-    content: dict = field(repr=False)
-    """Of the JSON; null where there is no number, with the reason beside it."""
+    """What was found, by name and as attributes; the same as ``text()`` and, with the settings, as ``to_json()``."""
 
     found: dict
-    """What was computed, by name."""
+    """Tables of estimates, counts and texts; in JSON, null where there is no number, with the reason beside it."""
 
     settings: dict
+    sections: list[tuple[str, list[list[str]], str]] = field(default_factory=list, repr=False)
+    """Of the text: what stands before a table, its rows, what stands behind it."""
+
     notes: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str):
-        for known in (self.__dict__.get("found", {}), self.__dict__.get("settings", {})):
-            if name in known:
-                return known[name]
+        if name in self.__dict__.get("found", ()):
+            return self.found[name]
         raise AttributeError(name)
+
+    def say(self, before: str = "", rows: Sequence[Sequence[str]] = (), behind: str = "") -> None:
+        """Add a section to the text."""
+        self.sections.append((before, list(rows), behind))
 
     def text(self) -> str:
         """Return all of it as plain text for a terminal."""
@@ -140,9 +142,7 @@ class Report:
 
     def to_json(self) -> str:
         """Return all of it as JSON."""
-        passed = {"skipped": self.found.get("skipped", []), "left_out": self.found.get("left_out", {})}
-        content = as_json({**self.settings, **self.content, **passed, "notes": self.notes})
-        return json.dumps(content, indent=1, allow_nan=False)
+        return json.dumps(as_json({**self.settings, **self.found, "notes": self.notes}), indent=1, allow_nan=False)
 
 
 # The files
@@ -195,37 +195,18 @@ def read_paths(
     return read, {"skipped": skipped, "left_out": left_out}, notes
 
 
-def _frame(study: Study | None, file: Predictions) -> pd.DataFrame:
-    """Predictions by conversation, brought into line with a study, if there is one."""
-    if study is None:
-        return file.frame.drop(columns="participant") if "participant" in file.absent else file.frame
-    require_synthetic(study, file)
-    return aligned(study, file.frame, str(file.path))
-
-
-def _require_task_ids(file: Predictions) -> None:
-    """Refuse predictions of which it is not known what conversations they are for."""
-    if nameless := int(file.frame["conversation"].isna().sum()):
-        blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
-        what = "lacks the column TaskId" if "conversation" in file.absent else blank
-        raise UserError(
-            f"{file.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
-        )
-
-
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:
     """Resamples of the participants of all files; None if none is known."""
     ParticipantBootstrap(["anybody"], **settings)  # refuses settings out of range, whether or not anybody is known
-    people = [frame["participant"] for frame in frames if "participant" in frame]
-    everyone = pd.concat(people, ignore_index=True).dropna() if people else ()
+    everyone = pd.concat([metrics.people_of(frame) for frame in frames]).dropna()
     return ParticipantBootstrap(everyone, **settings) if len(everyone) else None
 
 
-def _common_notes(simulated: Sequence[str], policy: str) -> tuple[list[str], list[str]]:
-    """What is said first, and last, of any files."""
+def _with_common_notes(notes: list[str], simulated: Sequence[str], policy: str, last: list[str]) -> list[str]:
+    """Notes between what is said first, and last, of any files."""
     first = [f"{SIMULATED_WORDS} ({', '.join(simulated)}): {ABOUT_SIMULATED}"] if simulated else []
-    last = "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
-    return first, [last] if policy == "authors" else []
+    unusable = "Unusable replies count as 3 (the authors' rule), which rewards failure; coverage does not."
+    return [*first, *notes, *([unusable] if policy == "authors" else []), *last]
 
 
 # Evaluate
@@ -261,8 +242,9 @@ def evaluate(
     Returns
     -------
     Report
-        With ``files``, ``metrics`` (an OverRuns), ``coverage``, ``bounds``, ``stability``, ``calibration``,
-        ``confusion``, ``bias``, ``ratings`` and ``applicability``. Without the column PID there are no intervals.
+        With ``files`` (of each its name, path, rows, metrics, coverage, bounds, spearman_naive_p), ``over_files``
+        (mean, spread, stability, calibration, confusion), ``bias``, ``ratings`` and ``applicability``. Without the
+        column PID there are no intervals.
 
     Raises
     ------
@@ -276,7 +258,8 @@ def evaluate(
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "model-prompt-iter1.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n2,3\n")
     >>> found = evaluate(folder)
-    >>> float(found.metrics.mean.loc["accuracy", "estimate"]), found.metrics.mean.loc["accuracy", "reason"]
+    >>> accuracy = found.over_files["mean"].loc["accuracy"]
+    >>> float(accuracy["estimate"]), accuracy["reason"]
     (0.5, 'no interval: participants are not known')
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
@@ -284,10 +267,8 @@ def evaluate(
     stems = [file.path.stem for file in read]
     names = [stem if stems.count(stem) == 1 else str(file.path) for stem, file in zip(stems, read, strict=True)]
     files = {file.called(name): file for name, file in zip(names, read, strict=True)}
-    frames = {name: _frame(None, file) for name, file in files.items()}
-    bootstrap = _bootstrap_of(frames.values(), settings)
-    over = OverRuns(frames, bootstrap, policy)
-    runs = {name: one.mean for name, one in over.each.items()}
+    bootstrap = _bootstrap_of((file.frame for file in read), settings)
+    over = OverRuns({name: file.frame for name, file in files.items()}, bootstrap, policy)
     rated = {name: file.ratings for name, file in files.items() if file.ratings is not None}
     bias = {}
     if study is not None:
@@ -295,32 +276,18 @@ def evaluate(
 
         judges: dict[str, dict[str, pd.DataFrame]] = {}
         for name, file in files.items():
-            _require_task_ids(file)
-            judges.setdefault(file.judge, {})[name] = _frame(study, file)
+            judges.setdefault(file.judge, {})[name] = aligned(study, file)
         everybody = ParticipantBootstrap(study.conversations["participant"], **settings)
         bias = {judge: bias_table(study, own, everybody, policy=policy) for judge, own in judges.items()}
-    found = {
-        **passed,
-        "files": files,
-        "metrics": over,
-        "coverage": {name: metrics.coverage(frame, bootstrap) for name, frame in frames.items()},
-        "bounds": {name: metrics.missing_bounds(frame, bootstrap) for name, frame in frames.items()},
-        "confusion": over.confusion,
-        "calibration": metrics.calibration(over),
-        "stability": metrics.stability(over),
-        "bias": bias,
-        "ratings": by_rating(rated, bootstrap) if rated else {},
-        "applicability": applicability(rated, bootstrap) if rated else {},
-    }
-    content = {
+    found = passed | {
         "files": [
             {
                 "name": name,
                 "path": file.path,
                 "rows": len(file.frame),
-                "metrics": runs[name],
-                "coverage": found["coverage"][name],
-                "bounds": found["bounds"][name],
+                "metrics": over.each[name].mean,
+                "coverage": metrics.coverage(file.frame, bootstrap),
+                "bounds": metrics.missing_bounds(file.frame, bootstrap),
                 "spearman_naive_p": over.runs[name].naive_p,
             }
             for name, file in files.items()
@@ -328,74 +295,69 @@ def evaluate(
         "over_files": {
             "mean": over.mean,
             "spread": over.spread,
-            "stability": found["stability"],
-            "calibration": found["calibration"],
-            "confusion": found["confusion"].to_numpy().tolist(),
+            "stability": metrics.stability(over),
+            "calibration": metrics.calibration(over),
+            "confusion": over.confusion.to_numpy().tolist(),
         },
-        **{name: found[name] for name in ("bias", "ratings", "applicability")},
+        "bias": bias,
+        "ratings": by_rating(rated, bootstrap),
+        "applicability": applicability(rated, bootstrap),
     }
-    first, last = _common_notes([name for name, file in files.items() if file.simulated], policy)
-    notes = [*first, *(f"{name}: {note}." for name, file in files.items() for note in file.notes)]
-    for name, file in files.items():
-        notes += [f"{name}: {note}" for note in _notes_on_rows(file.frame)]
-    notes += [*last, *left_out, *_differences_of_files(files)]
-    return Report(_sections(found, runs, confidence), content, found, {"policy": policy, **settings}, notes)
-
-
-def _sections(found: dict, runs: Mapping[str, pd.DataFrame], confidence: float) -> list[tuple[str, list, str]]:
-    """The text of an evaluation."""
-    files, over, over_title = found["files"], found["metrics"], f"{confidence:.0%} interval"
-    shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
-    rows = [["file", "n", *(_TITLES[name] for name in shown), "naive p"]]
-    for name, table in runs.items():
-        p = _formatted(over.runs[name].naive_p, ".3g")
-        rows.append([name, f"{table.loc['accuracy', 'n']:,}", *_cells(table, shown), p])
-    n, several = f"{mean.loc['accuracy', 'n']:,}", len(files) > 1
+    notes = [f"{name}: {note}." for name, file in files.items() for note in file.notes]
+    notes += [f"{name}: {note}" for name, file in files.items() for note in _notes_on_rows(file.frame)]
+    simulated = [name for name, file in files.items() if file.simulated]
+    notes = _with_common_notes(notes, simulated, policy, [*left_out, *_differences_of_files(files)])
+    report = Report(found, {"policy": policy, **settings}, notes=notes)
+    # In words
+    shown, mean, spread, several = ("coverage", *AUTHORS_METRICS), over.mean, over.spread, len(files) > 1
+    n, interval = f"{mean.loc['accuracy', 'n']:,}", f"{confidence:.0%} interval"
+    rows = [["file", "n", *_titles(shown), "naive p"]]
+    for file in found["files"]:
+        table, p = file["metrics"], _formatted(file["spearman_naive_p"], ".3g")
+        rows.append([file["name"], f"{table.loc['accuracy', 'n']:,}", *_cells(table, shown), p])
     if several:
         rows.append(["mean", n, *_cells(mean, shown), ""])
-    rows.append([over_title, n, *_cells(mean, shown, interval_in_words), ""])
+    rows.append([interval, n, *_cells(mean, shown, interval_in_words), ""])
     if several:
         rows.append(["sd over files", f"{len(files):,}", *_cells(spread, shown), ""])
-    further = [["metric", "mean", over_title, "sd over files", "note"]]
-    for name in METRICS:
-        row = mean.loc[name]
+    report.say("", rows, _ABOUT_P)
+    rows = [["metric", "mean", interval, "sd over files", "note"]]
+    for name, row in mean.loc[list(METRICS)].iterrows():
         cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
-        further.append([_TITLES[name], *cells, row["reason"]])
-    sections = [("", rows, _ABOUT_P), ("", further, "")]
+        rows.append([METRICS[name].title, *cells, row["reason"]])
+    report.say("", rows)
     bounded = ("accuracy", "within_one", "mean_absolute_error")
-    bounds = [["file", "missing", *(_TITLES[name] for name in bounded)]]
-    for name, table in found["bounds"].items():
-        frame = files[name].frame
-        if missing := int((frame["ground_truth"].notna() & frame["score"].isna()).sum()):
-            ends = [_cells(table, (f"{key}_worst", f"{key}_best")) for key in bounded]
-            bounds.append([name, f"{missing:,}", *(" to ".join(pair) for pair in ends)])
-    if len(bounds) > 1:
-        sections.append(("Worst and best for any values of the missing scores", bounds, ""))
-    same, deviation = found["stability"].iterrows()
-    if several and same[1]["n"]:
-        said = (
-            f"Over files {number_in_words(same[1])} of {same[1]['n']:,} conversations keep one label; "
-            f"scores of a conversation deviate by {number_in_words(deviation[1])} levels on the average."
+    rows = [["file", "missing", *_titles(bounded)]]
+    for file, read in zip(found["files"], files.values(), strict=True):
+        if missing := int((read.frame["ground_truth"].notna() & read.frame["score"].isna()).sum()):
+            ends = [_cells(file["bounds"], (f"{key}_worst", f"{key}_best")) for key in bounded]
+            rows.append([file["name"], f"{missing:,}", *(" to ".join(pair) for pair in ends)])
+    if len(rows) > 1:
+        report.say("Worst and best for any values of the missing scores", rows)
+    same, deviation = (row for _, row in found["over_files"]["stability"].iterrows())
+    if several and same["n"]:
+        report.say(
+            f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label; "
+            f"scores of a conversation deviate by {number_in_words(deviation)} levels on the average."
         )
-        sections.append((said, [], ""))
-    for judge, table in found["bias"].items():
+    for judge, table in bias.items():
         from sense7.judge.bias import bias_in_words
 
         words = bias_in_words(table).reset_index()
         about = f"Mean error of {judge} by group; above zero: scores higher than the ratings. p by Holm over the table."
-        sections.append((about, [list(words.columns), *words.to_numpy().tolist()], ""))
+        report.say(about, [list(words.columns), *words.to_numpy().tolist()])
     if found["ratings"]:
-        rows = [["rating", "n", *(_TITLES[name] for name in _FEW_RATINGS)]]
+        rows = [["rating", "n", *_titles(_FEW_RATINGS)]]
         for rating, table in found["ratings"].items():
             rows.append([rating, f"{table.loc['accuracy', 'n']:,}", *_cells(table, _FEW_RATINGS, _both)])
-        sections.append(("", rows, ""))
+        report.say("", rows)
     if found["applicability"]:
-        rows = [["not applicable", "n", *_APPLICABILITY]]
+        rows = [["not applicable", "n", *(metric.title for metric in _APPLICABILITY.values())]]
         for dimension, table in found["applicability"].items():
-            cells = _cells(table, _APPLICABILITY, lambda row: _both(row) or row["reason"])
+            cells = [_both(row) or row["reason"] for _, row in table.iterrows()]
             rows.append([dimension, f"{table['n'].iloc[0]:,}", *cells])
-        sections.append(("", rows, ""))
-    return sections
+        report.say("", rows)
+    return report
 
 
 def _notes_on_rows(frame: pd.DataFrame) -> list[str]:
@@ -465,32 +427,18 @@ def by_rating(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap
 
 def _in_all(files: Mapping[str, pd.DataFrame]) -> list[str]:
     """Ratings that every file holds, in the order of the first."""
-    first, *others = (ratings["rating"].unique().tolist() for ratings in files.values())
+    first, *others = [ratings["rating"].unique().tolist() for ratings in files.values()] or [[]]
     return [rating for rating in first if all(rating in other for other in others)]
 
 
 def applicability(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None) -> dict:
     """Return how well a judge knows which dimensions do not apply, over the units of all files."""
-    everyone, tables = pd.concat(files.values(), ignore_index=True), {}
-
-    def measures(sums: np.ndarray) -> np.ndarray:  # neither side says it applies, only the judge, only the person, both
-        neither, judge, person, both = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
-        counts = np.zeros((*neither.shape, len(LEVELS), len(LEVELS)))
-        counts[..., 0, 0], counts[..., 0, 1], counts[..., 1, 0], counts[..., 1, 1] = neither, judge, person, both
-        return np.stack([neither / (neither + judge), both / (person + both), weighted_kappa(counts)], axis=-1)
-
+    tables = {}
     for dimension in filter(DIMENSION_NAMES.__contains__, _in_all(files)):
-        rows = everyone[everyone["rating"] == dimension].dropna(subset=["judge_applies", "person_applies"])
-        person, judge = (rows[f"{side}_applies"].to_numpy(dtype=int) for side in ("person", "judge"))
-        cells = np.zeros((len(rows), 4))
-        cells[np.arange(len(rows)), 2 * person + judge] = 1
-        people = rows["participant"].reset_index(drop=True) if "participant" in rows else None
-        why = metrics.no_interval(people, bootstrap)
-        drawn, table = metrics.in_draws(measures, cells, people, bootstrap, why), {}
-        for place, (name, metric) in enumerate(_APPLICABILITY.items()):
-            about = why if np.isfinite(drawn[0, place]) else metric.undefined
-            table[name] = metrics.drawn_row(drawn[:, place], metric, len(rows), people, bootstrap, about)
-        tables[dimension] = estimate_table(table, "measure")
+        rows = pd.concat([own[own["rating"] == dimension] for own in files.values()], ignore_index=True)
+        run = Run(rows.assign(score=1 + rows["judge_applies"], ground_truth=1 + rows["person_applies"]), bootstrap)
+        numbers = [about.number(about.title, run.drawn[name], run.people) for name, about in _APPLICABILITY.items()]
+        tables[dimension] = tabulate("measure", numbers, run.bootstrap)
     return tables
 
 
@@ -536,7 +484,8 @@ def compare(
     Returns
     -------
     Report
-        With ``comparison``, ``took``, ``files`` and ``juries``.
+        With ``conversations``, ``shared``, ``judges`` (of each its name, files, counts, took, coverage, metrics),
+        ``differences`` (metric -> table) and ``juries``.
 
     Raises
     ------
@@ -551,21 +500,21 @@ def compare(
     >>> for judge, scores in {"a": (4, 2), "b": (5, 3)}.items():
     ...     text = f"TaskId,IS_EMPATHY,ground-truth\nC1,{scores[0]},4.2\nC2,{scores[1]},3\n"
     ...     _ = (folder / f"{judge}-iter1.csv").write_text(text)
-    >>> compare(folder).comparison.differences["accuracy"]["estimate"].to_dict()
+    >>> compare(folder).differences["accuracy"]["estimate"].to_dict()
     {'a minus b': 0.0}
     """
     settings = {"draws": draws, "seed": seed, "confidence": confidence}
-    if jury:
-        require_rule(jury)
+    if jury not in ("", *RULES):
+        raise UserError(f"--jury {jury}: no such rule. Give one of {', '.join(RULES)}.")
     read, passed, left_out = read_paths(paths, score_scale)
     grouped: dict[tuple, list[Predictions]] = {}
     for file in read:
-        _require_task_ids(file)
         name = file.called(file.name) if each_run else file.judge
         grouped.setdefault((name, file.path.parent), []).append(file)
     names = [name for name, _ in grouped]  # the folder stands before those that are called alike
     groups = {name if names.count(name) == 1 else f"{path}/{name}": files for (name, path), files in grouped.items()}
-    judges = {judge: {str(file.path): _frame(study, file) for file in files} for judge, files in groups.items()}
+    frame_of = (lambda file: file.by_task.reset_index()) if study is None else partial(aligned, study)
+    judges = {judge: {str(file.path): frame_of(file) for file in files} for judge, files in groups.items()}
     prices = dict(prices or {})
     if unknown := [name for name in prices if name not in judges]:
         raise UserError(f"--price {unknown[0]}: no such judge. These are compared: {', '.join(judges)}.")
@@ -575,56 +524,100 @@ def compare(
         from sense7.judge.baselines import baseline_predictions  # here, as it imports scikit-learn
 
         references = as_judges(baseline_predictions(study))
-    comparison = compare_judges(judges, bootstrap, references=references, policy=policy)
-    tables = jury_tables(comparison, list(judges), jury, bootstrap, worth) if jury else {}
+    compared = compare_judges(judges, bootstrap, references=references, policy=policy)
     took = pd.DataFrame({judge: _took(runs.values(), prices.get(judge)) for judge, runs in judges.items()}).T
-    took = took.rename_axis("judge").reindex(list(comparison.judges))
-    found = {
-        **passed,
-        "comparison": comparison,
-        "took": took,
-        "files": {judge: [file.path for file in files] for judge, files in groups.items()},
-        "juries": tables,
-    }
-    first, last = _common_notes([j for j, files in groups.items() if any(file.simulated for file in files)], policy)
-    notes = [
-        f"{judge}: without a usable score in some run: {count:,} of "
-        f"{count_of(comparison.conversations, 'conversation')}, which are left out for every judge."
-        for judge, count in comparison.left_out["lacking"].items()
-        if count
-    ]
-    if comparison.shared < 0.9 * comparison.conversations and comparison.left_out["runs"].max() > 1:
-        notes.append("Fewer runs leave out fewer conversations: name the files of some runs only.")
-    of_files = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
-    pairs = len(comparison.differences["coverage"])
-    few, least = [], least_p(pairs, draws)
-    if least >= 1 - confidence:
-        few = [
-            f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
-            f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
-            "more."
-        ]
-    counted = comparison.left_out.to_dict("index")
-    content = {
-        "conversations": comparison.conversations,
-        "shared": comparison.shared,
+    took = took.rename_axis("judge").reindex(list(compared.judges))
+    juries = jury_tables(compared, list(judges), jury, worth) if jury else {}
+    found = passed | {
+        "conversations": compared.conversations,
+        "shared": compared.shared,
         "judges": [
             {
                 "name": judge,
-                "files": found["files"].get(judge, []),
-                **counted[judge],
+                "files": [file.path for file in groups.get(judge, ())],
+                **compared.left_out.loc[judge].to_dict(),
                 "took": took.loc[judge].to_dict(),
-                "coverage": comparison.coverage.loc[judge].to_dict(),
+                "coverage": compared.coverage.loc[judge].to_dict(),
                 "metrics": measured.mean.drop(index="coverage"),
             }
-            for judge, measured in comparison.judges.items()
+            for judge, measured in compared.judges.items()
         ],
-        "differences": {name: list(as_json(table).values()) for name, table in comparison.differences.items()},
-        "juries": tables or {"agreement": {}, "gains": []},
+        "differences": compared.differences,
+        "juries": juries or {"agreement": {}, "gains": []},
     }
-    sections = _comparison_sections(comparison, took, tables, worth, settings)
-    given = {"policy": policy, **settings}
-    return Report(sections, content, found, given, [*first, *notes, *last, *of_files, *left_out, *few])
+    everyone = count_of(compared.conversations, "conversation")
+    notes = [
+        f"{judge}: without a usable score in some run: {count:,} of {everyone}, which are left out for every judge."
+        for judge, count in compared.left_out["lacking"].items()
+        if count
+    ]
+    if compared.shared < 0.9 * compared.conversations and compared.left_out["runs"].max() > 1:
+        notes.append("Fewer runs leave out fewer conversations: name the files of some runs only.")
+    last = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
+    pairs = len(compared.differences["coverage"])
+    last, least = last + left_out, least_p(pairs, draws)
+    if not decided(least, confidence):
+        last.append(
+            f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
+            f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
+            "more."
+        )
+    simulated = [judge for judge, files in groups.items() if any(file.simulated for file in files)]
+    notes = _with_common_notes(notes, simulated, policy, last)
+    report = Report(found, {"policy": policy, **settings}, notes=notes)
+    # In words
+    shown, interval = (*AUTHORS_METRICS, "quadratic_kappa"), f"{confidence:.0%} interval"
+    rows = [["judge", "runs", "left out", "coverage", *_titles(shown)]]
+    for judge in found["judges"]:
+        numbers = [number_in_words(judge["coverage"]), *_cells(judge["metrics"], shown)]
+        rows.append([judge["name"], f"{judge['runs']:,}", f"{judge['left_out']:,}", *numbers])
+    report.say(
+        f"{count_of(len(judges) + len(references), 'judge')} on the same {compared.shared:,} of {everyone} with ground "
+        "truth: those for which every run of every judge has a usable score. Coverage is over all of them.",
+        rows,
+    )
+    said = {name: about for name, about in _TOOK.items() if name == "calls" or took[name].notna().any()}
+    if len(said) > 1:
+        rows = [["judge", *(title for title, _ in said.values())]]
+        for judge, row in took.iterrows():
+            rows.append([judge, *(_formatted(row[name], form) for name, (_, form) in said.items())])
+        report.say("What they took, by the files", rows)
+    rows = [["metric", "difference", "", interval, "p", "p, Holm", "better"]]
+    for metric in ("coverage", *shown):
+        for name, row in compared.differences[metric].iterrows():
+            better = "not distinguished"
+            if decided(row["p_holm"], confidence):
+                better = row["first"] if (row["estimate"] > 0) != (metric in LOWER_IS_BETTER) else row["second"]
+            p = p_in_words(row["p"]), p_in_words(row["p_holm"])
+            numbers = number_in_words(row), interval_in_words(row)
+            rows.append([MEASURED[metric].title, name, *numbers, *p, row["reason"] or better])
+    report.say(
+        f"Paired differences; {draws:,} resamplings of participants, the same for all; p by Holm over "
+        f"{count_of(pairs, 'pair')} for each metric. Of the mean absolute error (MAE), less is better.",
+        rows,
+    )
+    if not juries:
+        return report
+    before = [
+        f"{name}: Krippendorff's alpha of the members: {_both(row, row['reason']).strip()}."
+        for name, row in juries["agreement"].iterrows()
+    ]
+    rows = [["jury", "metric", "over mean member", interval, "over best", interval]]
+    rows[0] += ["per call", "at least", "p, Holm", ""]
+    for (name, metric), row in juries["gains"].iterrows():
+        best = {"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]}
+        verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
+        numbers = [cell(one) for one in (row, best) for cell in (number_in_words, interval_in_words)]
+        calls = [_formatted(row[part], "z.4f") for part in ("per_call", "per_call_low")]
+        rows.append([name, METRICS[metric].title, *numbers, *calls, p_in_words(row["p_holm"]), verdict])
+    report.say(
+        "\n".join(["Juries", *before]),
+        rows,
+        "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
+        "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "
+        f"worth its calls where an additional one brings more than {worth:g}.",
+    )
+    return report
 
 
 def _took(frames: Iterable[pd.DataFrame], price: Price | None) -> dict:
@@ -634,60 +627,6 @@ def _took(frames: Iterable[pd.DataFrame], price: Price | None) -> dict:
     tokens = frame[["input_tokens", "output_tokens"]]
     cost = float(price.cost(*tokens.sum())) if price and tokens.notna().all(axis=None) else np.nan
     return {"calls": len(frame), **tokens.mean().to_dict(), "seconds": frame["seconds"].median(), "cost": cost}
-
-
-def _comparison_sections(found: Comparison, took: pd.DataFrame, juries: Mapping, worth: float, settings: dict) -> list:
-    """The text of a comparison."""
-    shown, over = (*AUTHORS_METRICS, "quadratic_kappa"), f"{settings['confidence']:.0%} interval"
-    rows = [["judge", "runs", "left out", "coverage", *(_TITLES[name] for name in shown)]]
-    for judge, counts in found.left_out.iterrows():
-        numbers = [number_in_words(found.coverage.loc[judge]), *_cells(found.judges[judge].mean, shown)]
-        rows.append([judge, f"{counts['runs']:,}", f"{counts['left_out']:,}", *numbers])
-    head = (
-        f"{count_of(len(found.judges), 'judge')} on the same {found.shared:,} of "
-        f"{count_of(found.conversations, 'conversation')} with ground truth: those for which every run of every "
-        "judge has a usable score. Coverage is over all of them."
-    )
-    sections = [(head, rows, "")]
-    said = {name: about for name, about in _TOOK.items() if name == "calls" or took[name].notna().any()}
-    if len(said) > 1:
-        rows = [["judge", *(title for title, _ in said.values())]]
-        for judge, row in took.iterrows():
-            rows.append([judge, *(_formatted(row[name], form) for name, (_, form) in said.items())])
-        sections.append(("What they took, by the files", rows, ""))
-    rows = [["metric", "difference", "", over, "p", "p, Holm", "better"]]
-    for metric in ("coverage", *shown):
-        for name, row in found.differences[metric].iterrows():
-            better = "not distinguished"
-            if row["p_holm"] < 1 - settings["confidence"]:
-                better = row["first"] if (row["estimate"] > 0) != (metric in LOWER_IS_BETTER) else row["second"]
-            p = p_in_words(row["p"]), p_in_words(row["p_holm"])
-            numbers = number_in_words(row), interval_in_words(row)
-            rows.append([_TITLES[metric], name, *numbers, *p, row["reason"] or better])
-    about = (
-        f"Paired differences; {settings['draws']:,} resamplings of participants, the same for all; p by Holm over "
-        f"{count_of(len(found.differences['coverage']), 'pair')} for each metric. Of the mean absolute error (MAE), "
-        "less is better."
-    )
-    sections.append((about, rows, ""))
-    if not juries:
-        return sections
-    before = ["Juries"]
-    for jury, row in juries["agreement"].iterrows():
-        before.append(f"{jury}: Krippendorff's alpha of the members: {_with_reason(row).strip()}.")
-    rows = [["jury", "metric", "over mean member", over, "over best", over, "per call", "at least", "p, Holm", ""]]
-    for (jury, metric), row in juries["gains"].iterrows():
-        best = {"estimate": row["over_best"], "low": row["best_low"], "high": row["best_high"]}
-        verdict = row["reason"] or ("worth its calls" if row["worth"] else "not shown to be")
-        numbers = [cell(one) for one in (row, best) for cell in (number_in_words, interval_in_words)]
-        calls = [_formatted(row[name], "z.4f") for name in ("per_call", "per_call_low")]
-        rows.append([jury, _TITLES[metric], *numbers, *calls, p_in_words(row["p_holm"]), verdict])
-    behind = (
-        "Gains are positive where the jury is better. Per call: gain by the number of additional calls, of runs of "
-        "one judge over the mean run, of several judges over the best; at least: its one-sided limit. A jury is "
-        f"worth its calls where an additional one brings more than {worth:g}."
-    )
-    return [*sections, ("\n".join(before), rows, behind)]
 
 
 # Calibrate
@@ -729,10 +668,7 @@ def calibrate(
     from sense7.judge.calibration import AS_GIVEN, calibrated, calibration_errors  # with it comes scikit-learn
 
     settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
-    found, _ = find_files(paths)
-    files, left_out = read_files(found, required=[Path(path) for path in paths if Path(path).is_file()])
-    if not files:
-        raise UserError(f"{paths[0]}: no file of predictions. Give files with the columns IS_EMPATHY and ground-truth.")
+    files, passed, notes = read_paths(paths)
     ready, errors, written, rows = {}, {}, {}, []
     for file in files:
         if file.name in ready:
@@ -758,12 +694,11 @@ def calibrate(
         plain = not file.simulated or "simulated" in file.name.casefold()
         written[file.name] = out / f"{file.name if plain else f'simulated-{file.name}'}.xlsx"
         write_predictions(written[file.name], ready[file.name])
-        table, drop = errors[file.name]["calibration"], errors[file.name]["drop"]
+        table, drop = errors[file.name]["calibration"], errors[file.name]["drop"].loc[mapping]
+        given, mapped = (_both(row, row["reason"]) for row in (table.loc[AS_GIVEN], table.loc[mapping]))
         rows.append(
             f"{written[file.name]}\n  expected calibration error, {table.loc[AS_GIVEN, 'n']:,} conversations: "
-            f"{_with_reason(table.loc[AS_GIVEN])} as given, {_with_reason(table.loc[mapping])} {mapping}; lower by "
-            f"{_with_reason(drop.loc[mapping])}"
+            f"{given} as given, {mapped} {mapping}; lower by {_both(drop, drop['reason'])}"
         )
-    notes = [f"{path}: {why}" for path, why in left_out.items()]
-    found = {"paths": written, "errors": errors, "left_out": left_out}
-    return Report([("\n".join(rows), [], "")], {"files": written}, found, settings, notes)
+    found = passed | {"paths": written, "errors": errors}
+    return Report(found, settings, [("\n".join(rows), [], "")], notes)

@@ -33,6 +33,7 @@ import pandas as pd
 from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, winning_rate, wins
 from sense7.estimators.bootstrap import ConversationBootstrap, resampled_p
 from sense7.estimators.estimates import Estimate, holm
+from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
 from sense7.findings.core import Number, tabulate
@@ -455,7 +456,7 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
         medians.append(kappa.number(label, np.median(values, axis=0), key, method=method))
 
     mean = {rater: near.mean(rater) for rater in near.drawn}
-    best = max(JUDGES, key=lambda judge: mean[judge][0])
+    best = max(JUDGES, key=lambda judge: rounded(mean[judge][0]))
     differ = f"mean over questions: difference of {near.method}"
     pairs = {f"{a}_minus_{b}": mean[a] - mean[b] for a, b in combinations(JUDGES, 2)}
     differences = tabulate(

@@ -18,15 +18,13 @@ _INVISIBLE = re.compile(
 """Characters that Unicode calls default ignorable: zero-width, bidirectional and the like."""
 
 _LOOK_ALIKES = str.maketrans(
-    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
-    "\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d"
-    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
-    "\u03b1\u03b9\u03bd\u03bf\u03c1\u03c5\u0131\u0261",
-    "ABESIJKMHOPCTYXaesijopcyxhdqwABEZHIKMNOPTYXaivopuig",
+    "\u0430\u0432\u0435\u0455\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u04bb\u0501\u051b\u051d"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u0261",
+    "abesijkmhopctyxhdqwabezhikmnoptyxig",
 )
-"""Cyrillic and Greek letters, and two rare Latin ones, that look like a common Latin letter in most fonts.
+"""Cyrillic and Greek letters, and two rare Latin ones, that look like a common Latin letter, in one case at least.
 
-Single letters of confusables.txt of Unicode Technical Standard 39.
+Single letters of confusables.txt of Unicode Technical Standard 39, without case.
 """
 
 _LIKE_NUMBER = re.compile(
@@ -158,42 +156,25 @@ def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list
     return codes if len(codes) < 6 else []  # no survey program writes more into one column
 
 
-def rows_of(names: Iterable, rows: Iterable[int]) -> dict[str, list[int]]:
-    """The rows in which each name stands: names in the order of their first rows."""
-    rows_by_value: dict[str, list[int]] = defaultdict(list)
-    for name, row in zip(names, rows, strict=True):
-        rows_by_value[name].append(row)
-    return dict(rows_by_value)
-
-
 def _in_latin(text: str) -> str:
-    """A text with the Latin letters that it looks like, accents kept."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", text).translate(_LOOK_ALIKES))
+    """A text without case, in the Latin letters that it looks like, accents kept."""
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFKC", folded.translate(_LOOK_ALIKES))
 
 
-def _loose_forms(identifier: str) -> set[str]:
-    """What is left of an id without case, braces and the forms of a number; and that in Latin letters.
-
-    Two forms, since letters that look alike do not do so in both cases.
-    """
-    forms = {identifier} if identifier.isascii() else {unicodedata.normalize("NFKC", identifier), _in_latin(identifier)}
-    bare = {form.strip("{}").casefold() for form in forms}
+def _loose_form(identifier: str) -> str:
+    """What is left of an id without case, braces, the forms of a number, and look-alike letters."""
+    form = (identifier.casefold() if identifier.isascii() else _in_latin(identifier)).strip("{}")
     # Not by int(), which refuses very long numbers.
-    return {form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form for form in bare}
+    return form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form
 
 
-def group_spellings(known: Iterable[str]) -> list[list[str]]:
-    """Names that differ only in case, braces, leading zeros or look-alike characters: groups of two or more."""
-    group_of: dict[str, list[str]] = {}
-    forms_of: dict[int, list[str]] = {}
-    for name in dict.fromkeys(known):
-        forms = _loose_forms(name)
-        met = {id(group): group for form in forms if (group := group_of.get(form)) is not None}
-        joined = [member for group in met.values() for member in group] + [name]
-        reached = [form for number in met for form in forms_of.pop(number)] + list(forms)
-        forms_of[id(joined)] = reached
-        group_of |= dict.fromkeys(reached, joined)
-    return [group for group in {id(group): group for group in group_of.values()}.values() if len(group) > 1]
+def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names by what is left of them without case, braces, leading zeros and look-alike characters."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(names):
+        groups[_loose_form(name)].append(name)
+    return groups
 
 
 def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
@@ -201,13 +182,9 @@ def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None
     distinct = set(identifiers) - {None}
     resolved: dict[str | None, str | None] = {None: None} | {name: name for name in distinct & known}
     if unknown := distinct - known:
-        spellings: dict[str, set[str]] = defaultdict(set)
-        for name in known:
-            for form in _loose_forms(name):
-                spellings[form].add(name)
-        for name in unknown:
-            alike = set().union(*(spellings.get(form, ()) for form in _loose_forms(name)))
-            resolved[name] = next(iter(alike)) if len(alike) == 1 else None
+        groups = group_spellings(known)
+        alike = {name: groups.get(_loose_form(name), []) for name in unknown}
+        resolved |= {name: group[0] if len(group) == 1 else None for name, group in alike.items()}
     return [resolved[identifier] for identifier in identifiers]
 
 
@@ -258,22 +235,21 @@ def report_similar(names: list[str | None], rows: list[int], noun: str, place: M
     They stay apart, since one may mean several; one diagnostic for each group of them, or one for more than ten.
     """
     counts = Counter(name for name in names if name is not None)
-    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts)]
-    rows_by_name = rows_of(names, rows) if groups else {}
+    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts).values()]
+    groups = [group for group in groups if len(group) > 1]
 
-    def described(group: list[str]) -> str:
-        said = []
-        for name in group:
-            strange = [
-                f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
-                for character in dict.fromkeys(name)
-                if _in_latin(character) != character and not all(character in other for other in group)
-            ]
-            holds = f", with {', '.join(strange[:3])}" if strange else ""
-            said.append(f"{name!r} ({count_of(counts[name], 'row')}{holds})")
-        return ", ".join(said)
+    def described(name: str, group: list[str]) -> str:
+        strange = [
+            f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
+            for character in dict.fromkeys(name)
+            if _in_latin(character) != character.casefold() and not all(character in other for other in group)
+        ]
+        holds = f", with {', '.join(strange[:3])}" if strange else ""
+        return f"{name!r} ({count_of(counts[name], 'row')}{holds})"
 
     for some in [groups] if len(groups) > 10 else [[group] for group in groups]:
         more = f"; and {count_of(len(some) - 3, 'further group')} of names" if len(some) > 3 else ""
-        found = sorted(row for group in some for name in group for row in rows_by_name[name])
-        diagnostics.add("similar", place, found, noun=noun, groups="; ".join(map(described, some[:3])) + more)
+        told = "; ".join(", ".join(described(name, group) for name in group) for group in some[:3])
+        meant = set().union(*some)
+        found = [row for name, row in zip(names, rows, strict=True) if name in meant]
+        diagnostics.add("similar", place, found, noun=noun, groups=told + more)

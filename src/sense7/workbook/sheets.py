@@ -8,6 +8,7 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 
 import gc
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -232,6 +233,8 @@ def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
     if not sheet.visible:
         diagnostics.add("hidden-sheet", place)
     diagnostics.add("hidden-rows", place, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
+    for position in sheet.hidden_columns:
+        diagnostics.add("hidden-columns", place_of(sheet, position))
     for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
         for position, row in cells:
             diagnostics.add(entry, place_of(sheet, position), [row])
@@ -404,9 +407,10 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
     numbers = columns["row"].tolist()
     if not numbers:
         diagnostics.add("no-conversation", {"sheet": tasks.sheet.name})
-    for identifier, twice in ids.rows_of(columns["conversation"], numbers).items():
-        if len(twice) > 1:
-            diagnostics.add("duplicate-id", tasks.place("TaskId"), twice, identifier)
+    repeated = Counter(columns["conversation"])
+    for identifier, row in zip(columns["conversation"], numbers, strict=True):
+        if repeated[identifier] > 1:
+            diagnostics.add("duplicate-id", tasks.place("TaskId"), [row], identifier)
     for name, official in NAMES.items():
         ids.report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
     people = columns["participant"]

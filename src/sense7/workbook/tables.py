@@ -1,4 +1,4 @@
-"""A folder of tables in place of a workbook: each CSV or parquet file is the sheet of its name.
+"""A folder of tables in place of a workbook: each CSV file is the sheet of its name.
 
 A CSV file knows no types, so a cell is a number exactly where the number, written out again, gives the same
 text: 4, 4.0 and -0.5 are numbers; 007, 1e3 and NA stay texts, and nothing is lost on the way. Where a number is
@@ -6,12 +6,9 @@ expected the reader takes such texts for numbers all the same.
 """
 
 import csv
-import datetime
-import decimal
 import hashlib
 import io
 import itertools
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +22,6 @@ from sense7.workbook.xlsx import Sheet
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
-ENDINGS = (".csv", ".parquet")
 LONGEST_SHARED = 40
 """Characters of texts that are likely to recur; what is said in a message is longer."""
 
@@ -40,7 +36,7 @@ def table_files(folder: str | Path) -> list[Path]:
     folder, seen = Path(folder), {}
     try:
         files = sorted(
-            path for path in folder.iterdir() if path.suffix.casefold() in ENDINGS and not path.name.startswith(".")
+            path for path in folder.iterdir() if path.suffix.casefold() == ".csv" and not path.name.startswith(".")
         )
     except OSError as error:
         raise refusal(folder, "unreadable-folder", error=reason(error)) from None
@@ -63,19 +59,8 @@ def hash_tables(folder: str | Path) -> tuple[str, int]:
 
 
 def read_tables(folder: str | Path) -> dict[str, Sheet]:
-    """Read every table of a folder: CSV (UTF-8; commas, semicolons, tabs or bars) or parquet; name -> sheet.
-
-    Row ``i`` of a sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
-    """
+    """Read every table of a folder: name -> sheet."""
     return {path.stem: read_table(path) for path in table_files(folder)}
-
-
-def read_table(path: Path) -> Sheet:
-    """Read one table, a file that ends in .csv or .parquet."""
-    header, rows = (_read_csv if path.suffix.casefold() == ".csv" else _read_parquet)(path)
-    while rows and not any(cell is not None for cell in rows[-1]):
-        rows.pop()
-    return Sheet(path.stem, header, rows)
 
 
 def read_text(path: Path) -> str:
@@ -111,7 +96,11 @@ class _Typed(dict):
         return cell
 
 
-def _read_csv(path: Path) -> tuple[list[str], list[list]]:
+def read_table(path: Path) -> Sheet:
+    """Read a CSV file (UTF-8; commas, semicolons, tabs or bars).
+
+    Row ``i`` of the sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
+    """
     typed, rows = _Typed(), []
     with reading(path) as stream:
         lines = _lines(path, stream)
@@ -131,7 +120,9 @@ def _read_csv(path: Path) -> tuple[list[str], list[list]]:
         except csv.Error as error:
             line = table.line_num + bool(said)
             raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
-    return header, rows
+    while rows and not any(cell is not None for cell in rows[-1]):
+        rows.pop()
+    return Sheet(path.stem, header, rows)
 
 
 def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, float, int]:
@@ -170,46 +161,3 @@ def _without_blank_end(cells: list[str]) -> list[str]:
     while length and not cells[length - 1]:
         length -= 1
     return cells[:length]
-
-
-def _read_parquet(path: Path) -> tuple[list[str], list[list]]:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise refusal(path, "no-pyarrow") from None
-    rows: list[list] = []
-    shared: dict[str, str] = {}
-
-    def plain(name: str, row: int, cell):
-        """A cell as a workbook's: texts stay texts (short ones shared), and every number is a float."""
-        match cell:
-            case None | "":
-                return None
-            case str():
-                return shared.setdefault(cell, cell) if len(cell) <= LONGEST_SHARED else cell
-            case bool() | datetime.date() | datetime.time() | datetime.timedelta():
-                return cell
-            case int() | float() | decimal.Decimal():
-                number = float(cell)
-                if math.isnan(number):
-                    return None
-                # An id beyond the precision of cells would come to equal its neighbour.
-                return str(cell) if isinstance(cell, int) and int(number) != cell else number
-        raise refusal(path, "type-of-cell", column=name, row=row, type=type(cell).__name__)
-
-    with reading(path) as stream:
-        try:
-            file = parquet.ParquetFile(stream)
-            # pandas writes its index along, which is no column of the table.
-            index = re.compile(r"__index_level_\d+__")
-            names = {place: name for place, name in enumerate(file.schema_arrow.names) if not index.fullmatch(name)}
-            for batch in file.iter_batches():
-                columns = [
-                    [plain(name, row, cell) for row, cell in enumerate(batch.column(place).to_pylist(), len(rows) + 2)]
-                    for place, name in names.items()
-                ]
-                rows += map(list, zip(*columns, strict=True))
-        except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise refusal(path, "no-parquet", error=one_line(error)) from None
-    return list(names.values()), rows

@@ -1,6 +1,6 @@
 """What is written in the official format: its sheets laid out, an empty workbook to fill in, and a data set in parts.
 
-Parts are by participant, for what no memory holds at once: ``part=0000/Tasks.parquet``, ``part=0000/Messages.parquet``
+Parts are by participant, for what no memory holds at once: ``part=0000/Tasks.csv``, ``part=0000/Messages.csv``
 and so on, named as Hive, Spark, DuckDB and Dask name partitions. All that a participant did lies in one part, and each
 part is read like any folder of tables.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reason, require_free, scratch_folder
+from sense7.files import not_written, reason, require_free, scratch_folder
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
 from sense7.terminal import count_of
@@ -25,8 +25,6 @@ from sense7.workbook.options import SCALES_SHEET, Interval, is_scales_sheet, sca
 from sense7.workbook.sheets import KEY_COLUMNS, locate_sheet
 from sense7.workbook.tables import as_typed
 from sense7.workbook.xlsx import Sheet, new_workbook
-
-FORMATS = ("parquet", "csv")
 
 MEANINGS = tomllib.loads(Path(__file__).with_name("template.toml").read_text("utf-8"))
 """Column -> what it means, of the format and of the sheet Participants."""
@@ -118,7 +116,7 @@ def partition_folders(folder: str | Path) -> list[Path]:
     return folders
 
 
-def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str = "parquet") -> list[Path]:
+def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]:
     """Write a study in parts about equal in messages, each with all that some of the participants did.
 
     What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown`` where
@@ -128,7 +126,6 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
     people = study.conversations["participant"].unique()
     if not 1 <= parts <= len(people):
         raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
-    write = {"parquet": _write_parquet, "csv": _write_csv}[form]
     # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
     conversations = study.conversations
     messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
@@ -146,7 +143,7 @@ def write_partitions(study: Study, folder: str | Path, parts: int, *, form: str 
                 target = making / f"part={number:04d}"
                 target.mkdir(parents=True)
                 for sheet in _sheets(study, [one for one, part in part_of.items() if part == number]):
-                    write(sheet, target / f"{sheet.name}.{form}")
+                    _write_csv(sheet, target / f"{sheet.name}.csv")
             if folder.exists():
                 folder.rmdir()
             shutil.move(making, folder)
@@ -199,21 +196,3 @@ def _write_csv(sheet: Sheet, path: Path) -> None:
                     place = f"sheet {sheet.name}, column {column}, row {number} of a part"
                     raise refusal(place, "text-like-number", text=cell)
             table.writerow(texts)
-
-
-def _write_parquet(sheet: Sheet, path: Path) -> None:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise refusal(path, "no-pyarrow/writing") from None
-    columns = {}
-    try:
-        for position, name in enumerate(sheet.header):
-            cells = sheet.column(position)
-            if len({type(cell) for cell in cells if cell is not None}) > 1:  # a column of a parquet file has one type
-                cells = [as_text(cell) for cell in cells]
-            columns[name] = pyarrow.array(cells)
-        parquet.write_table(pyarrow.table(columns), path)
-    except (pyarrow.ArrowException, UnicodeError) as error:
-        raise refusal(f"sheet {sheet.name}", "not-for-parquet", error=one_line(error)) from None

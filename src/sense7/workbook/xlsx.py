@@ -1,8 +1,8 @@
 """Cells in, cells out: .xlsx files as plain sheets, before any meaning is given to them.
 
 Calamine reads. It lays a sheet out as a rectangle up to its last cell, reads an error such as #N/A and a formula
-without a stored value as blanks, rounds long numbers, knows nothing of hidden rows, and ends the whole process where
-the memory does not suffice; so every package is looked at before, and a sheet that has any of these is parsed by expat.
+without a stored value as blanks, rounds long numbers, knows nothing of what is hidden, and ends the whole process where
+the memory does not suffice; so every package is looked at before, and a sheet that has any of these is parsed whole.
 XlsxWriter writes, typed cell by cell. What is written is read back equal; what can't be is refused.
 """
 
@@ -13,13 +13,12 @@ import math
 import re
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
-from xml.parsers import expat
+from xml.etree import ElementTree
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
@@ -44,11 +43,12 @@ _SIGNS = [
     rb"=[\"']e[\"']",  # an error
     rb"<f[\s/>]",
     rb":f[\s/>]",  # formulas
-    rb"row\s[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)",
+    rb"row\b[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)",
     rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
     rb":c[\s/>]",
     rb"v>\s*\d{16}",  # a long number, such as an id
 ]
+_HIDDEN_COLUMN = re.compile(rb"col\b[^<>]*?\s(?:hidden|width)\s*=\s*[\"'](?:1[\"']|true|0)")  # above the cells
 
 
 class Percent(float):
@@ -61,40 +61,30 @@ class Sheet:
 
     A cell is None (blank), str, float, bool, or a date, time, moment or duration. Blank rows and columns at the end are
     left out. Of the others, neither written nor compared: how many ranges are merged; column (from 0) and row (from 1)
-    of each error, and of each formula that was never calculated or has no stored value; rows that are hidden.
+    of each error, and of each formula that was never calculated or has no stored value; what is hidden.
     """
 
     name: str
     header: list[str]
     rows: list[list] = field(repr=False)
-    visible: bool = True
+    visible: bool = field(default=True, compare=False)
     merged: int = field(default=0, compare=False)
     errors: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
     formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
     hidden: list[int] = field(default_factory=list, compare=False, repr=False)
+    hidden_columns: list[int] = field(default_factory=list, compare=False, repr=False)
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
         return list(map(itemgetter(index), self.rows))
 
 
-class Marks(NamedTuple):
-    """What the values of a sheet don't say: places of errors, formulas, percentages and long numbers; hidden rows."""
-
-    errors: list[tuple[int, int]]
-    formulas: list[tuple[int, int]]
-    percentages: list[tuple[int, int]]
-    digits: list[tuple[int, int, str]]
-    hidden: list[int]
-
-
 # --- a look into the package ---
 
 
-def examine(path: Path) -> dict[str, Marks]:
+def examine(path: Path) -> dict[str, dict[str, list]]:
     """Sheet -> its marks, of the sheets that show a sign of any; what can't be read within reason is refused."""
-    part, names, targets, percent = "the list of parts", {}, {}, []
-    marks: dict[str, Marks] = {}
+    part, marks = "the list of parts", {}
     try:
         with zipfile.ZipFile(path) as package:
             parts = package.infolist()
@@ -114,33 +104,36 @@ def examine(path: Path) -> dict[str, Marks]:
 
             def content(name: str) -> bytes:
                 """Content of a part; no more of it is unpacked than the list of parts says that there is."""
+                nonlocal part
                 if (info := known.get(name)) is None:
                     return b""
+                part = info.filename
                 if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                     raise ValueError("it is compressed in a way that .xlsx files do not know")
                 with package.open(info) as stream:
                     xml = stream.read(info.file_size + 1)
                 if xml.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in xml[:4]:
-                    raise refusal(path, "not-utf-8", part=info.filename)
-                if b"<!DOCTYPE" in xml[:4096]:
-                    raise refusal(path, "document-type", part=info.filename)
+                    raise refusal(path, "not-utf-8", part=part)
+                # Without a document type there are no entities that could be expanded.
+                if re.match(rb"(?>\xef\xbb\xbf|\s+|<\?.*?\?>|<!--.*?-->)*+<!DOCTYPE", xml, re.DOTALL):
+                    raise refusal(path, "document-type", part=part)
                 return xml
 
-            def tags(name: str) -> list[tuple[str, dict]]:
-                found: list[tuple[str, dict]] = []
-                if name in known:
-                    _parse(path, name, content(name), lambda *tag: len(found) < MOST_TAGS and found.append(tag))
-                return found
+            def tags(name: str) -> Iterator[tuple[str, dict]]:
+                xml = content(name)
+                for number, (_, tag, element) in enumerate(_events(path, part, xml, "start") if xml else ()):
+                    if number == MOST_TAGS:
+                        break
+                    yield tag, element.attrib
 
             folder, calculated = book.removesuffix("workbook.xml"), True
-            for tag, attributes in tags(f"{folder}_rels/workbook.xml.rels"):
-                if tag == "Relationship":
-                    targets[attributes.get("Id", "")] = attributes.get("Target", "")
+            targets = {of.get("Id"): of.get("Target", "") for _, of in tags(f"{folder}_rels/workbook.xml.rels")}
+            names: dict[str, str] = {}
             for tag, attributes in tags(book):
                 if tag == "calcPr":
                     calculated = attributes.get("fullCalcOnLoad") not in {"1", "true"}
                 elif tag == "sheet":
-                    target = targets.get(next((of for key, of in attributes.items() if key.endswith(":id")), ""), "")
+                    target = targets.get(next((of for key, of in attributes.items() if key.endswith("}id")), ""), "")
                     inside = target.removeprefix("/") if target.startswith(("/", folder or "/")) else folder + target
                     name, place = attributes.get("name", ""), inside.casefold()
                     if place in names and place in known:  # thousands of names could stand for one large sheet
@@ -155,90 +148,77 @@ def examine(path: Path) -> dict[str, Marks]:
                     styles.append(attributes.get("numFmtId"))
                 elif tag in {"cellStyleXfs", "cellXfs", "cellStyles", "dxfs"}:
                     of_cells = tag == "cellXfs"
-            percent = [str(number) for number, one in enumerate(styles) if one in formats]
+            percent = {str(number) for number, style in enumerate(styles) if style in formats}
             signs = _SIGNS + [rb"\ss\s*=\s*[\"'](?:%s)[\"']" % "|".join(percent).encode()] * bool(percent)
-            for key, info in known.items():
-                part = info.filename
-                xml = content(key)
+            for place in known:
+                xml = content(place)
                 # What has none of the signs, and is no larger than a sheet can be, needs no closer look.
-                large = len(xml) >= MOST_CELLS * len('<c r="A1"/>')
-                if b"sheetData" in xml and (large or any(re.search(sign, xml) for sign in signs)):
-                    name = names.get(key, part)
-                    marks[name] = _look(path, name, xml, frozenset(percent), calculated)
+                large, start = len(xml) >= MOST_CELLS * len('<c r="A1"/>'), xml.find(b"sheetData")
+                hidden = start >= 0 and _HIDDEN_COLUMN.search(xml, 0, start)
+                if start >= 0 and (large or hidden or any(re.search(sign, xml) for sign in signs)):
+                    name = names.get(place, part)
+                    marks[name] = _look(path, name, xml, percent, calculated)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
         raise refusal(path, "damaged/zip", part=part, error=error) from None
     return marks
 
 
-def _parse(path: Path, name: str, xml: bytes, start: Callable, end: Callable | None = None, text=None) -> None:
-    """Call ``start(tag, attributes)`` for every tag, named without its prefix; no entity is ever expanded."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, attributes: start(tag.rpartition(":")[2], attributes)
-    if end:
-        parser.EndElementHandler, parser.CharacterDataHandler = lambda tag: end(tag.rpartition(":")[2]), text
-
-    def refuse(*_):
-        raise refusal(path, "document-type", part=name)
-
-    parser.StartDoctypeDeclHandler = refuse
+def _events(path: Path, part: str, xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
+    """Start and end of every element of a part, each with its name without a prefix."""
     try:
-        parser.Parse(xml, True)
-    except expat.ExpatError as error:
-        raise refusal(path, "damaged/xml", part=name, error=one_line(error)) from None
+        for event, element in ElementTree.iterparse(io.BytesIO(xml), events):  # noqa: S314 -- no document type, no entity
+            yield event, element.tag.rpartition("}")[2], element
+    except (ElementTree.ParseError, LookupError) as error:
+        raise refusal(path, "damaged/xml", part=part, error=one_line(error)) from None
 
 
-def _look(path: Path, name: str, xml: bytes, percent: frozenset[str], calculated: bool) -> Marks:
-    """Marks of a sheet, cell by cell; one that reaches too far is refused. A cell without a place follows the last."""
-    marks = Marks([], [], [], [], [])
-    row = width = height = cells = 0
-    column, cell, formula, value = -1, {}, False, None
+def _look(path: Path, name: str, xml: bytes, percent: set[str], calculated: bool) -> dict[str, list]:
+    """Places (column from 0, row from 1) of errors, formulas, percentages and digits; what is hidden.
+
+    A sheet that reaches too far is refused. A cell without a place follows the last one.
+    """
+    marks, row, column, width, height, cells, rows = defaultdict(list), 0, -1, 0, 0, 0, []
     blank = re.compile(r"\s*" if calculated else r"\s*(?:0(?:\.0*)?)?\s*")
 
-    def start(tag: str, attributes: dict) -> None:
-        nonlocal row, column, cell, cells, formula, value
-        if tag == "row":
-            row, column = int(attributes["r"]) if attributes.get("r", "").isdecimal() else row + 1, -1
-            if attributes.get("hidden") in {"1", "true"} or re.fullmatch(r"0(\.0*)?", attributes.get("ht", "")):
-                marks.hidden.append(row)
-        elif tag == "c":
-            cell, formula, value, column, cells = attributes, False, None, column + 1, cells + 1
+    def is_hidden(about: Mapping, size: str) -> bool:
+        return about.get("hidden") in {"1", "true"} or bool(re.fullmatch(r"0(\.0*)?", about.get(size, "")))
+
+    for event, tag, element in _events(path, f"sheet {name}", xml, "start", "end"):
+        if event == "end" and tag == "c":
+            about, inside, column, cells = element.attrib, {}, column + 1, cells + 1
+            for child in element:
+                inside[child.tag.rpartition("}")[2]] = child.text or ""
             if cells > MOST_CELLS:
                 raise refusal(path, "too-many-cells", sheet=name, limit=MOST_CELLS)
-            if place := re.fullmatch(r"([A-Za-z]{1,9})(\d{1,9})", attributes.get("r", "")):
+            if place := re.fullmatch(r"([A-Za-z]{1,9})(\d{1,9})", about.get("r", "")):
                 row, column = int(place[2]), -1
                 for letter in place[1].upper():
                     column = (column + 1) * 26 + ord(letter) - 65
-        elif tag == "f":
-            formula = True
-        elif tag in {"v", "is"}:
-            value = ""
-
-    def text(characters: str) -> None:
-        nonlocal value
-        if value is not None:
-            value += characters
-
-    def end(tag: str) -> None:
-        nonlocal height, width, value
-        if tag != "c":
-            return
-        if value is not None or formula:
-            height, width = max(height, row), max(width, column + 1)
-            if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
-                raise refusal(path, "too-far", sheet=name, row=height, column=width)
-        kind = cell.get("t", "n")
-        if kind == "e":
-            marks.errors.append((column, row))
-        if formula and kind != "str" and blank.fullmatch(value or ""):
-            marks.formulas.append((column, row))
-        if cell.get("s") in percent:
-            marks.percentages.append((column, row))
-        if kind == "n" and re.fullmatch(r"\s*\d{16,}\s*", value or ""):
-            marks.digits.append((column, row, value.strip()))
-        value = None
-
-    _parse(path, f"sheet {name}", xml, start, end, text)
+            value, kind = inside.get("v", ""), about.get("t", "n")
+            if "v" in inside or "is" in inside or "f" in inside:
+                height, width = max(height, row), max(width, column + 1)
+                if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
+                    raise refusal(path, "too-far", sheet=name, row=height, column=width)
+            if kind == "e":
+                marks["errors"].append((column, row))
+            if "f" in inside and kind != "str" and blank.fullmatch(value):
+                marks["formulas"].append((column, row))
+            if about.get("s") in percent:
+                marks["percentages"].append((column, row))
+            if kind == "n" and len(value) > 15 and re.fullmatch(r"\s*\d{16,}\s*", value):
+                marks["digits"].append((column, row, value.strip()))
+        elif event == "end" and tag == "row":
+            rows.clear()  # what was seen needs no memory
+        elif event == "start" and tag == "row":
+            about, column = element.attrib, -1
+            row = int(about["r"]) if about.get("r", "").isdecimal() else row + 1
+            if is_hidden(about, "ht"):
+                marks["hidden"].append(row)
+        elif event == "start" and tag == "sheetData":
+            rows = element
+        elif event == "start" and tag == "col" and is_hidden(element.attrib, "width"):
+            first, last = (min(int(element.get(end, "0")), MOST_COLUMNS) for end in ("min", "max"))
+            marks["hidden_columns"] += range(first - 1, last)
     return marks
 
 
@@ -276,12 +256,12 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             names, *table = source.to_python(skip_empty_area=False) or [[]]
             header = [str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell) for cell in names]
             rows = [[None if cell == "" else cell for cell in row] for row in table]
-            own = marks.get(name, Marks([], [], [], [], []))
-            changes = [(*place, Percent) for place in own.percentages]
-            changes += [(*place, lambda _: None) for place in own.formulas]
+            own = marks.get(name, defaultdict(list))
+            changes = [(*place, Percent) for place in own["percentages"]]
+            changes += [(*place, lambda _: None) for place in own["formulas"]]
             changes += [  # an id that comes to equal its neighbor stays what it is in the file, as a text
                 (column, row, lambda number, digits=digits: number if int(number) == int(digits) else digits)
-                for column, row, digits in own.digits
+                for column, row, digits in own["digits"]
                 if "id" in "".join(header[column : column + 1]).casefold()
             ]
             for column, row, change in changes:
@@ -298,9 +278,10 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                 rows=rows,
                 visible=metadata.visible == python_calamine.SheetVisibleEnum.Visible,
                 merged=len(source.merged_cell_ranges or ()),
-                errors=own.errors,
-                formulas=own.formulas,
-                hidden=[row for row in own.hidden if 1 < row <= len(rows) + 1],
+                errors=own["errors"],
+                formulas=own["formulas"],
+                hidden=[row for row in own["hidden"] if 1 < row <= len(rows) + 1],
+                hidden_columns=[column for column in own["hidden_columns"] if column < len(header)],
             )
     except BaseException as error:
         # A panic of the Rust library derives from BaseException and has no importable name.
@@ -342,42 +323,22 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
 
         _escape_control_characters = staticmethod(_escape)
 
-    path, seen = Path(path), set()
-    ordered = list(sheets.values() if isinstance(sheets, Mapping) else sheets)
+    path, ordered = Path(path), list(sheets.values() if isinstance(sheets, Mapping) else sheets)
     for sheet in ordered:
-        name, problem = sheet.name, None
-        if not 0 < len(name.encode("utf-16-le", errors="surrogatepass")) // 2 <= 31:
-            problem = "a sheet's name has 1 to 31 characters"
-        elif re.search(r"[\[\]:*?/\\\x00-\x1f\ud800-\udfff\ufffe\uffff]|^'|'$", name):
-            problem = r"a sheet's name has none of [ ] : * ? / \, no control character, and no apostrophe at its ends"
-        elif name.casefold() in seen:
-            problem = "two sheets have this name but for case"
-        if problem:
-            raise UserError(f"{path}: sheet {name!r}: {problem}. Nothing was written.")
-        seen.add(name.casefold())
         for row, cells in enumerate([sheet.header, *sheet.rows], 1):
             for column, cell in enumerate(cells):
                 problem = None if type(cell) is float and math.isfinite(cell) else _unwritable(cell)
                 if row > MOST_ROWS or column >= MOST_COLUMNS:
                     problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
                 if problem:
-                    where = f"{path}: sheet {name}, cell {cell_name(column, row)}"
+                    where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}"
                     raise UserError(f"{where}: {problem}. Nothing was written.")
-    if not any(sheet.visible for sheet in ordered):
-        raise UserError(f"{path}: a workbook needs at least one sheet that is not hidden. Nothing was written.")
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
     with new_workbook(path, constant_memory=True) as book:
         formats = {kind: book.add_format({"num_format": code}) for kind, code in _FORMATS.items()}
-        shown = False
         for sheet in ordered:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
             page.freeze_panes(1, 0)
-            if not sheet.visible:
-                page.hide()
-            elif not shown:
-                page.activate()  # a sheet that is not hidden has to be the active one
-                page.set_first_sheet()
-                shown = True
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
                     if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
@@ -415,8 +376,6 @@ def new_workbook(path: Path, **options) -> "Iterator[xlsxwriter.Workbook]":  # n
 
 def _unwritable(cell) -> str | None:
     """Why a cell can't be written without loss; None if it can."""
-    if cell is None or isinstance(cell, bool):
-        return None
     if isinstance(cell, str):
         length = len(cell.encode("utf-16-le", errors="surrogatepass")) // 2 if len(cell) > LONGEST_TEXT // 2 else 0
         if length > LONGEST_TEXT:
@@ -428,16 +387,16 @@ def _unwritable(cell) -> str | None:
             return "an integer with more digits than an .xlsx cell holds; write it as text"
     elif isinstance(cell, float):
         return "an infinite number; an .xlsx cell can't hold one" if math.isinf(cell) else None
-    elif not isinstance(cell, tuple(_FORMATS)):
+    elif cell is not None and not isinstance(cell, tuple(_FORMATS)):
         return f"a value of type {type(cell).__name__}; cells hold text, numbers, truth values and dates"
-    elif getattr(cell, "tzinfo", None) is not None:
-        return "a time with a time zone; an .xlsx cell has none"
-    elif (cell.microseconds if isinstance(cell, datetime.timedelta) else getattr(cell, "microsecond", 0)) % 1000:
-        return "a time finer than a millisecond, which an .xlsx cell can't hold exactly"
-    elif isinstance(cell, datetime.timedelta) and cell < datetime.timedelta(0):
-        return "a negative duration; an .xlsx cell can't hold one"
-    elif isinstance(cell, datetime.date) and cell.year < 1900:
-        return "a date before 1900; an .xlsx cell can't hold one"
+    elif cell is not None:
+        span = cell if isinstance(cell, datetime.timedelta) else None
+        fraction = getattr(cell, "microsecond", 0) if span is None else span.microseconds
+        early = getattr(cell, "year", 1900) < 1900 if span is None else span.days < 0
+        if early or fraction % 1000 or getattr(cell, "tzinfo", None) is not None:
+            return (
+                "a time with a time zone, finer than a millisecond, negative, or before 1900, which no .xlsx cell holds"
+            )
     return None
 
 

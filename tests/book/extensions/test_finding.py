@@ -17,7 +17,7 @@ def text(node):
 
 def marks(html):
     """Label -> mark and words of each part of a claim, one dictionary for each claim of the box."""
-    claims = html.select(".sense7-finding > .sense7-marks")
+    claims = html.select(".sense7-finding .sense7-marks")
     return [{text(part.strong.extract()): text(part) for part in one.find_all("div")} for one in claims]
 
 
@@ -82,6 +82,15 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     assert second["Claim"].startswith("Title of <beta>")
     assert "tuned" not in second["Check of the method"]
     assert "Tuned, wherever this page shows them : Title of <alpha>." in html.get_text(" ")
+    assert [text(one) for one in html.select(".sense7-finding > details > summary")] == ["1 further claim"]
+
+
+def test_claims_that_these_data_decide_stand_first_and_are_not_folded(page, claim, recorded):
+    source = BOX.replace("alpha\n", "alpha beta gamma\n", 1)
+    rows = [claim("beta", rule=DECIDED), claim(), claim("gamma", rule=DECIDED)]
+    html, _ = page(source, DIRECTIVES, rows, [recorded()])
+    assert [one["Claim"].split()[2] for one in marks(html)] == ["<beta>:", "<gamma>:", "<alpha>:"]
+    assert len(html.select(".sense7-finding > .sense7-marks")) == 2
 
 
 def test_a_page_of_released_ratings_never_calls_them_simulated(page, claim, recorded):

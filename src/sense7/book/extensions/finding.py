@@ -24,21 +24,23 @@ A Sphinx extension with two directives that read the folder of the edition:
   line of comparison labeled, the same number from ratings that another study released, and the two marks.
 """
 
-import html
 from collections import Counter
 from collections.abc import Mapping
 from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
+from jinja2 import Environment, PackageLoader
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.editions import MARKS, positions
 from sense7.book.extensions.values import (
     OUTCOME,
     check_badge,
+    fold,
     looked_up,
     paragraph,
+    raw,
     rule_badge,
     rule_in_words,
     tuned_mark,
@@ -51,7 +53,7 @@ from sense7.terminal import count_of
 __all__ = ["setup"]
 
 SHOWN_AT_ONCE = 2
-"""Claims of a box that are not folded, those that are decided first: the figure below is to be seen at once."""
+"""Claims of a box that are not folded, if these data decide them: the figure below is to be seen at once."""
 
 
 class FindingDirective(SphinxDirective):
@@ -78,11 +80,11 @@ class FindingDirective(SphinxDirective):
         if "claim" in self.options:
             box += _part("Question", self._words(self.options["claim"]))
         judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
-        rows = [_claim(row) for row in judged]
-        box += rows[:SHOWN_AT_ONCE]
-        if folded := rows[SHOWN_AT_ONCE:]:
-            summary = f"<details><summary>{count_of(len(folded), 'further claim')}</summary>"
-            box += [nodes.raw("", summary, format="html"), *folded, nodes.raw("", "</details>", format="html")]
+        decided = sum(row["rule"]["passed"] is not None for row in judged)
+        shown, rows = min(max(decided, 1), SHOWN_AT_ONCE), [_claim(row) for row in judged]
+        box += rows[:shown]
+        if folded := rows[shown:]:
+            box += fold(count_of(len(folded), "further claim"), *folded)
         if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
             box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
         if "verdict" in self.options:
@@ -143,83 +145,52 @@ class AnswerRole(SphinxRole):
         return [nodes.strong(text=said, support_smartquotes=False)], []
 
 
-def _bar(row: Mapping, *, labeled: bool = False) -> str:
-    """The row's axis as HTML; hidden from screen readers, which have the numbers in words."""
-    if (places := positions(row)) is None:
-        return '<span class="sense7-bar" aria-hidden="true"></span>'
-    reference, estimate, low, high = places
-    label = f'<b style="left:{reference}%">zero</b>' if labeled else ""
-    return (
-        f'<span class="sense7-bar" aria-hidden="true"><i class="reference" style="left:{reference}%"></i>'
-        f'<i class="range" style="left:{low}%;width:{high - low:.1f}%"></i>'
-        f'<i class="point" style="left:{estimate}%"></i>{label}</span>'
-    )
+_PICTURE = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True).get_template(
+    "ledger_picture.html"
+)
 
 
-def _number(row: Mapping) -> str:
-    computed = row["computed"]
-    if computed is None or computed["estimate"] is None:
-        return ""
-    estimate = computed["estimate"]
-    return estimate if isinstance(estimate, str) else format_number(estimate, computed["unit"])
-
-
-def _row(row: Mapping) -> str:
-    claim, rule, check = row["published"], row["rule"], row["check"]
-    outcome = OUTCOME[rule["passed"]]
-    simulated = row["computed"] is not None and (row["computed"]["method"] or "").startswith(SIMULATED_WORDS)
-    name = html.escape(claim["short"] or claim["title"]) + " (simulated)" * simulated
-    published = html.escape(claim["shown"]) if claim["value"] is not None else ""
-    address = f"../{row['link']}" if row["link"] else f"ledger.html#claim-{row['id'].replace('_', '-')}"
-    tuned = ' <span class="sense7-tuned">tuned</span>' if row["tuned"] else ""
-    return (
-        f'<li data-rule="{outcome}" title="{html.escape(claim["title"], quote=True)}">'
-        f'<span class="mark" aria-hidden="true">{MARKS[outcome]}</span>'
-        f'<a href="{address}">{name}</a>{_bar(row)}<span class="here">{html.escape(_number(row))}</span>'
-        f'<span class="published"><span class="sense7-spoken">, published: </span>{published} '
-        f'<small title="grade of the source">{claim["grade"]}</small></span>'
-        f'<span class="sense7-spoken">, claim\'s rule: {rule["mark"]}</span>'
-        f'<span class="method"><span class="sense7-spoken">, check of the method: </span>'
-        f"{check['mark'] if check else ''}</span>{tuned}</li>"
-    )
+def _drawn(row: Mapping) -> dict:
+    """A claim with what the picture shows of it."""
+    computed, anchor = row["computed"] or {"estimate": None, "method": ""}, row["id"].replace("_", "-")
+    number, outcome = computed["estimate"], OUTCOME[row["rule"]["passed"]]
+    return row | {
+        "outcome": outcome,
+        "sign": MARKS[outcome],
+        "places": positions(row),
+        "address": f"../{row['link']}" if row["link"] else f"ledger.html#claim-{anchor}",
+        "simulated": (computed["method"] or "").startswith(SIMULATED_WORDS),
+        "number": ""
+        if number is None
+        else number
+        if isinstance(number, str)
+        else format_number(number, computed["unit"]),
+    }
 
 
 class LedgerPictureDirective(SphinxDirective):
     """One row per claim about SENSE-7, filtered by verdict."""
 
     def run(self):
-        rows = [row for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
-        figures = [row for row in rows if positions(row) and row["published"]["value"] is not None]
-        words = [row for row in rows if positions(row) and row["published"]["value"] is None]
-        others = [row for row in rows if not positions(row)]
-        groups = (
-            ("Published figures: this edition as a multiple of the published value (line)", "figures", figures),
-            ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words", words),
-            ("Without a value to draw", "others", others),
+        rows = [_drawn(row) for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
+        published = [row["published"]["value"] is not None for row in rows]
+        groups = {
+            ("Published figures: this edition as a multiple of the published value (line)", "figures"): [
+                row for row, is_figure in zip(rows, published, strict=True) if row["places"] and is_figure
+            ],
+            ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words"): [
+                row for row, is_figure in zip(rows, published, strict=True) if row["places"] and not is_figure
+            ],
+            ("Without a value to draw", "others"): [row for row in rows if not row["places"]],
+        }
+        counts = Counter(row["outcome"] for row in rows)
+        keys = zip(MARKS.items(), OUTCOMES.values(), strict=True)
+        shown = _PICTURE.render(
+            tuned=sum(row["tuned"] for row in rows),
+            groups=[(*name, of_group) for name, of_group in groups.items() if of_group],
+            keys=[(name, mark, words, counts[name]) for (name, mark), words in keys if counts[name]],
         )
-        lists = "".join(
-            f'<section class="{kind}"><h2 class="sense7-rows-title">{title}</h2>'
-            f"<ul>{''.join(map(_row, rows))}</ul></section>"
-            for title, kind, rows in groups
-            if rows
-        )
-        counts = Counter(OUTCOME[row["rule"]["passed"]] for row in rows)
-        keys = "".join(
-            f'<li data-rule="{outcome}"><span class="mark" aria-hidden="true">{mark}</span> '
-            f"{words} ({counts[outcome]})</li>"
-            for (outcome, mark), words in zip(MARKS.items(), OUTCOMES.values(), strict=True)
-            if counts[outcome]
-        )
-        tuned = sum(row["tuned"] for row in rows)
-        legend = "The claim's rule is (choose to filter):"
-        said = f"Synthetic data: {tuned} of these values were set near the published ones (tuned)."
-        note = f'<p class="sense7-kind">{said}</p>' * bool(tuned)
-        note += (
-            '<p class="sense7-kind">Right of each bar: this edition, the published value with the grade of its source, '
-            f"and on simulated data the check of the method. {legend}</p>"
-        )
-        shown = f'{note}<div class="sense7-ledger-picture"><ul class="sense7-verdicts">{keys}</ul>{lists}</div>'
-        return [nodes.raw("", shown, format="html")]
+        return [raw(shown)]
 
 
 class ClaimCardDirective(SphinxDirective):
@@ -255,7 +226,11 @@ def _card(row: Mapping) -> list[nodes.Node]:
     if row["check"]:
         lines.append(["Check of the method: ", check_badge(row)])
     paragraphs = [paragraph(*line, verbatim=True) for line in lines]
-    return [*paragraphs[:2], nodes.raw("", _bar(row, labeled=True), format="html"), *paragraphs[2:]]
+    return [
+        *paragraphs[:2],
+        raw(_PICTURE.module.bar(positions(row), labeled=True)),
+        *paragraphs[2:],
+    ]
 
 
 def setup(app):

@@ -24,6 +24,7 @@ import base64
 import csv
 import html
 import io
+import itertools
 import json
 import posixpath
 import re
@@ -37,7 +38,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import split_explicit_title
 
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
-from sense7.book.extensions.values import edition_of, paragraph
+from sense7.book.extensions.values import edition_of, paragraph, raw
 from sense7.taxonomy import DESIRED_EMPATHY, IMPORTANCE, LEVELS, RATING_NAMES
 
 __all__ = [
@@ -100,7 +101,7 @@ class ExplorerDirective(SphinxDirective):
             f"<noscript><p>{html.escape(NO_SCRIPT)}</p></noscript>\n</div>\n"
             f'<script defer src="{root}/{EXPLORER_FOLDER}/conversations.js"></script>\n'
         )
-        return [nodes.container("", nodes.raw("", page, format="html"), classes=["full-width"])]
+        return [nodes.container("", raw(page), classes=["full-width"])]
 
 
 def _add_files(app, page, template, context, tree) -> None:
@@ -112,46 +113,27 @@ def _add_files(app, page, template, context, tree) -> None:
 
 
 _LOGGER = logging.getLogger(__name__)
-_ANY, _WHOLE, _NUMBER = ".+", r"\d+", r"\d+(\.\d+)?"
-_ONE_OF_IMPORTANCE = f"[1-{IMPORTANCE.size}]|none"
-_ONE_OF_DESIRED = f"[1-{DESIRED_EMPATHY.size}]|none"
-_ONE_OF_LABELS = f"[1-{len(LEVELS)}]|none"
+_OF = {"importance": IMPORTANCE.size, "desired": DESIRED_EMPATHY.size, "label": len(LEVELS)}
 
 FILTERS = {
-    "text": _ANY,
-    "condition": _ANY,
+    **dict.fromkeys(("text", "condition", "topic", "participant", "judge"), ".+"),
+    **dict.fromkeys(("turns_from", "turns_to", "first"), r"\d+"),
+    **dict.fromkeys(("from", "to"), r"\d+(\.\d+)?"),
+    **{name: f"[1-{size}]|none" for name, size in _OF.items()},
     "prompted": "yes|no",
-    "topic": _ANY,
-    "participant": _ANY,
-    "label": _ONE_OF_LABELS,
-    "from": _NUMBER,
-    "to": _NUMBER,
-    "turns_from": _WHOLE,
-    "turns_to": _WHOLE,
     "poor": "yes|no|unknown",
-    "first": _WHOLE,
     "low": "|".join(RATING_NAMES),
     "level": "1",
-    "importance": _ONE_OF_IMPORTANCE,
-    "desired": _ONE_OF_DESIRED,
     "repeat": "first|later|condition|topic",
     "apart": r"0\.5|1|1\.5|2|none",
-    "judge": _ANY,
     "sort": "lowest|highest|poor|longest|apart|above|below",
 }
 """Filter of the explorer -> pattern of its values; the script that reads them is book/static/explorer-filters.js."""
 
-_ROWS = {
-    "condition": "condition",
-    "topic": "topic",
-    "participant": "participant",
-    "importance": "importance",
-    "desired empathy": "desired",
-    "label": "label",
-}
+_NAMED = ("condition", "topic", "participant")
+_ROWS = {"desired empathy" if name == "desired" else name: name for name in (*_NAMED, *_OF)}
 """Head of a table's first column -> the filter that its rows are values of."""
 
-_NAMED = ("condition", "topic", "participant")
 _MOST_BEHIND = 12
 """Groups of a figure that are linked below it; of more, as of participants, there are none."""
 
@@ -217,23 +199,17 @@ def link_tables(shown: str, page: str, groups: Mapping[str, list[str]] | None) -
             return table[0]
 
         def link_row(row: re.Match) -> str:
-            cells = list(_CELL.finditer(row[0]))
             # A row of another shape is left alone: nothing is better than a link to somewhere else.
-            whole = column is not None and len(cells) == len(names) and cells[column][2].strip()
-            linked = {column: "conversation"} if whole else {}
-            if (
-                group
-                and cells
-                and 'scope="row"' in cells[0][1]
-                and _is_group(group, html.unescape(cells[0][2]), groups)
-            ):
-                linked[0] = group
-            text = row[0]
-            for place in sorted(linked, reverse=True):
-                cell = cells[place]
-                link = _link(cell[2], {linked[place]: html.unescape(cell[2])}, page)
-                text = f"{text[: cell.start(2)]}{link}{text[cell.end(2) :]}"
-            return text
+            places, whole = itertools.count(), len(_CELL.findall(row[0])) == len(names)
+
+            def link_cell(cell: re.Match) -> str:
+                place, value = next(places), html.unescape(cell[2])
+                leads = {"conversation": value} if place == column and whole and value.strip() else {}
+                if place == 0 and group and 'scope="row"' in cell[1] and _is_group(group, value, groups):
+                    leads = {group: value}
+                return f"{cell[1]}{_link(cell[2], leads, page)}{cell[3]}" if leads else cell[0]
+
+            return _CELL.sub(link_cell, row[0])
 
         return table[0][: head.end()] + _ROW.sub(link_row, table[0][head.end() :])
 
@@ -349,7 +325,7 @@ class PictureDirective(SphinxDirective):
             _LOGGER.warning("%s has no figure %r", page, name, location=self.get_location())
             return []
         # Made by figures and tables of this library, which escape all texts of a workbook.
-        return [nodes.container("", nodes.raw("", shown, format="html"), classes=["sense7-picture"])]
+        return [nodes.container("", raw(shown), classes=["sense7-picture"])]
 
 
 class SpecificationsDirective(PictureDirective):

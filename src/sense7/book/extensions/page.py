@@ -35,8 +35,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.editions import CARD, published_address
-from sense7.book.extensions.truths import folded, values_table
-from sense7.book.extensions.values import edition_of, looked_up, paragraph, read_paths
+from sense7.book.extensions.truths import values_table
+from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw, read_paths
 from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["MORE", "describe_page", "setup"]
@@ -61,14 +61,14 @@ def _add_what_follows(app, tree, page: str) -> None:
             lines.append(f'<p data-path="{path["name"]}">{said}</p>')
     if lines:
         shown = f'<nav class="sense7-paths" aria-label="Reading paths">{"".join(lines)}</nav>'
-        next(iter(tree.findall(nodes.section))).append(nodes.raw("", shown, format="html"))
+        next(iter(tree.findall(nodes.section))).append(raw(shown))
     for node in list(tree.findall(reading_paths)):
         items = "".join(
             f"<li><strong>{html.escape(path['title'])}:</strong> "
             f"{' · '.join(link(path, target) for target in path['pages'] if target != page)}</li>"
             for path in paths
         )
-        node.replace_self(nodes.raw("", f'<ul class="sense7-all-paths">{items}</ul>', format="html"))
+        node.replace_self(raw(f'<ul class="sense7-all-paths">{items}</ul>'))
 
 
 class reading_paths(nodes.General, nodes.Element):
@@ -104,7 +104,7 @@ def _add_rerun(app, tree) -> None:
         title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
         table = values_table(edition, keys, title, of_page=True)
         table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-        section += folded(f"All values of this page ({len(keys):,})", table, on_paper=False)
+        section += fold(f"All values of this page ({len(keys):,})", table, classes="sense7-fold sense7-not-on-paper")
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 
@@ -127,8 +127,7 @@ def _gather_code(app, tree) -> None:
             source.parent.remove(source)
         first = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
         place = len(section.children) if first is None else first
-        opening = nodes.raw("", '<details class="sense7-code"><summary>Code</summary>', format="html")
-        section[place:place] = [opening, *sources, nodes.raw("", "</details>", format="html")]
+        section[place:place] = fold("Code", *sources, classes="sense7-code")
 
 
 def _say_what_was_not_run(app, tree) -> None:
@@ -184,9 +183,7 @@ def _fold_more(app, tree) -> None:
     for section in tree.findall(nodes.section):
         if MORE in section["ids"]:
             words = "Show further analyses, all values, and how to rerun this page"
-            opening = f'<details class="sense7-more"><summary>{words}</summary>'
-            section.insert(1, nodes.raw("", opening, format="html"))
-            section.append(nodes.raw("", "</details>", format="html"))
+            section[1:] = fold(words, *section[1:], classes="sense7-more")
 
 
 _PAPER = "suh2025sense7taxonomydatasetmeasuring"
@@ -276,7 +273,7 @@ class _MathML(SphinxTransform):
                 continue
             if block:  # on a phone it scrolls in its place, by the keyboard too
                 formula = f'<div class="sense7-formula" role="group" aria-label="Formula" tabindex="0">{formula}</div>'
-            node.replace_self(nodes.raw("", formula, format="html"))
+            node.replace_self(raw(formula))
 
 
 def setup(app):

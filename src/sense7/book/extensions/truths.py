@@ -24,7 +24,7 @@ from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.values import Edition, looked_up, marks, page_table, paragraph
+from sense7.book.extensions.values import Edition, fold, looked_up, marks, page_table, paragraph, raw
 from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
@@ -33,7 +33,7 @@ from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
 from sense7.terminal import count_of
 
-__all__ = ["beyond_in_words", "compared", "folded", "planted_in_words", "power_of_ten", "setup", "values_table"]
+__all__ = ["beyond_in_words", "compared", "planted_in_words", "power_of_ten", "setup", "values_table"]
 
 NOT_SIMULATED = "These data are not simulated: no truth is known."
 NO_POWER = "How often simulated studies pass the rules of claims is not part of this checkout."
@@ -163,7 +163,7 @@ class TruthsDirective(SphinxDirective):
             f"by {INDEPENDENT}, or the mean of the companion's own statistics over simulated studies."
         )
         table = page_table(title, head, (24, 20, 18, 18, 20), body, _WIDE)
-        return folded(f"Planted, implied and estimated values ({len(rows):,})", table)
+        return fold(f"Planted, implied and estimated values ({len(rows):,})", table, classes="sense7-fold")
 
     def _rows(self) -> Iterator[tuple[int, str, str, list[str]]]:
         """Line, key, words and names of parameters of each row."""
@@ -220,13 +220,13 @@ class DistancesDirective(SphinxDirective):
         fixed = sum(truth.is_fixed for key, truth in edition.implied.items() if key in edition.values)
         if fixed:
             said += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
-        shown = nodes.raw("", self._figure(edition, known).html(), format="html")
+        shown = raw(self._figure(edition, known).html())
         made = [paragraph(said), nodes.container("", shown, classes=["sense7-picture"])]
         if not beyond:
             return made
         title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
         table = values_table(edition, beyond, title)
-        return [*made, *folded(f"Values beyond {BEYOND:g} ({len(beyond):,})", table)]
+        return [*made, *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
 
     @staticmethod
     def _figure(edition: Edition, known: Mapping[str, float]):
@@ -372,13 +372,6 @@ def power_of_ten(number: float) -> str:
     power = "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     digits = digits.removesuffix(".0")
     return power if digits == "1" else f"{digits} \u00d7 {power}"
-
-
-def folded(summary: str, table: nodes.Node, *, on_paper: bool = True) -> list[nodes.Node]:
-    """A table that opens with a click on its summary, and on paper unless it is left out there."""
-    classes = "sense7-fold" if on_paper else "sense7-fold sense7-not-on-paper"
-    opening = nodes.raw("", f'<details class="{classes}"><summary>{summary}</summary>', format="html")
-    return [opening, table, nodes.raw("", "</details>", format="html")]
 
 
 def _implied_and_found(edition: Edition, key: str) -> list[list[nodes.Node]]:

@@ -47,10 +47,12 @@ __all__ = [
     "Edition",
     "check_badge",
     "edition_of",
+    "fold",
     "looked_up",
     "marks",
     "page_table",
     "paragraph",
+    "raw",
     "read_paths",
     "rule_badge",
     "rule_in_words",
@@ -288,10 +290,10 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
                 f"{'' if one['same'] else ' <strong>(not the same)</strong>'}</li>"
                 for one in figures
             )
-            cells[-1].append(_fold("Every value", f"<ul>{''.join(lines)}</ul>"))
+            cells[-1] += fold("Every value", raw(f"<ul>{''.join(lines)}</ul>"))
     cells.append([paragraph(rule_badge(row)), paragraph(rule_in_words(row["rule"]))])
     if reason := (claim["compare"] or {}).get("reason"):
-        cells[-1].append(_fold("Why this rule", f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
+        cells[-1] += fold("Why this rule", raw(f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
     if not check:
         return [*cells, [paragraph("-")]]
     return [*cells, [paragraph(check_badge(row), *tuned_mark(row)), paragraph(check["says"])]]
@@ -304,8 +306,15 @@ def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) ->
     return nodes.paragraph("", "", *inline, **attributes)
 
 
-def _fold(summary: str, content: str) -> nodes.raw:
-    return nodes.raw("", f"<details><summary>{summary}</summary>{content}</details>", format="html")
+def raw(shown: str) -> nodes.raw:
+    """HTML, in which all that comes from outside is escaped."""
+    return nodes.raw("", shown, format="html")
+
+
+def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.Node]:
+    """What opens with a click on its summary."""
+    mark = f' class="{classes}"' if classes else ""
+    return [raw(f"<details{mark}><summary>{summary}</summary>"), *content, raw("</details>")]
 
 
 def _anchor_cells(app, tree) -> None:

@@ -1,0 +1,269 @@
+"""The project's own values for the quantities that R has computed, each with the tolerance that it is asserted with.
+
+``tests/test_reference.py`` asserts them, and ``evidence/reference.py`` measures how near they come.
+"""
+
+import csv
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from evidence.coverage.run import kappa_error
+from scipy import stats
+from scipy.optimize import least_squares
+
+from helpers.studies import bootstrap_of, draws_of, read
+from sense7.estimators import alpha, factor, rater_agreement
+from sense7.estimators.cumulative_logit import fit_cumulative_logit
+from sense7.estimators.mixed import (
+    fit_nested,
+    fit_random_intercept,
+    nested_sums,
+    random_intercept_sums,
+    satterthwaite_f,
+)
+from sense7.findings import agreement, conditions, individualized, measures, poor_turn, ratings, reliability, robustness
+from sense7.judge.metrics import run_metrics
+from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+EXACT, CLOSED_FORM, ORDERED, FACTOR, MIXED_MODEL = (("absolute", most) for most in (0, 1e-7, 1e-6, 5e-5, 2e-4))
+RELATIVE = ("relative", 1e-3)
+"""Of p values and degrees of freedom: lme4 stops 2e-5 short of the largest likelihood, which moves small p values by
+4e-4 of themselves. An absolute tolerance holds nothing where p is smaller than it."""
+
+
+@cache
+def reference():
+    """What R gave: quantity -> value, in its order."""
+    with (REFERENCE / "golden.csv").open(encoding="utf-8") as stream:
+        return {row["quantity"]: float(row["value"]) for row in csv.DictReader(stream)}
+
+
+def study():
+    """The study whose values R computed."""
+    return read(REFERENCE / "golden.xlsx")
+
+
+def called(start):
+    """What follows a start of names, as of conditions or traits, in R's order."""
+    return [name.removeprefix(start) for name in reference() if name.startswith(start)]
+
+
+@cache
+def frames():
+    """Ratings by their name in R, and the rule for missing ones."""
+    turns, post = measures.turn_ratings(study()), measures.post_task_ratings(study())
+    return {
+        "turn_pairwise": (turns, "pairwise"),
+        "turn_listwise": (turns, "listwise"),
+        "turn_6dims_pairwise": (turns.drop(columns="Relational"), "pairwise"),
+        "post": (post, "pairwise"),
+    }
+
+
+def of_counts():
+    conversations = poor_turn.poor_turn_conversations(study(), "experience")
+    none, some, one = (sum(conversations["poor"].map(holds)) for holds in ((0).__eq__, (0).__lt__, (1).__eq__))
+    counts = {"n_none_any_vs_none": none, "n_none_one_vs_none": none, "n_poor_any_vs_none": some}
+    yield from ((name, count, EXACT) for name, count in (counts | {"n_poor_one_vs_none": one}).items())
+    for name, which in (
+        ("n_turns", "turn_pairwise"),
+        ("n_turns_listwise", "turn_listwise"),
+        ("n_conversations", "post"),
+    ):
+        frame, missing = frames()[which]
+        yield name, alpha.alpha_row(frame, draws_of(frame, 10), missing=missing)["n"], EXACT
+    shares = ratings.applicability(study(), bootstrap_of(study()))
+    yield from ((f"share_rated_{name}", shares.loc[name, "estimate"], ("absolute", 1e-9)) for name in RATING_NAMES)
+
+
+def of_alpha():
+    for which, (frame, missing) in frames().items():
+        draws = draws_of(frame, 10)
+        yield f"alpha_raw_{which}", alpha.alpha_row(frame, draws, missing=missing)["estimate"], CLOSED_FORM
+        feldt = alpha.alpha_row(frame, draws, missing=missing, interval="feldt")
+        for name in (
+            f"alpha_feldt_lower_{which}",
+            f"alpha_feldt_lower_psych_{which}",
+            f"alpha_psychometric_lcl_{which}",
+        ):
+            yield name, feldt["low"], CLOSED_FORM
+        for name in (f"alpha_feldt_upper_{which}", f"alpha_feldt_upper_psych_{which}"):
+            yield name, feldt["high"], CLOSED_FORM
+        # Listwise, R leaves out the incomplete turns first, those that lack the dimension left out among them.
+        used = frame.dropna() if missing == "listwise" else frame
+        dropped, rest = reliability.alpha_if_dropped(used, draws), reliability.item_rest(used, draws)
+        for name in used:
+            yield f"alpha_if_dropped_{which}_{name}", dropped.loc[name, "estimate"], CLOSED_FORM
+            yield f"item_rest_r_{which}_{name}", rest.loc[name, "estimate"], CLOSED_FORM
+        average = reliability.average_correlation_table(used, draws)
+        yield f"avg_r_{which}", average["estimate"].iloc[0], CLOSED_FORM
+    several = robustness.multiverse(study(), bootstrap_of(study(), 10), "alpha")
+    plain = several[(several["coding"] == "five levels") & (several["exclusions"] == "none")]
+    for (missing, items), rows in plain.groupby(["missing", "dimensions"]):
+        which = "pairwise" if missing == "ratings given" else "listwise"
+        if items == "all seven" or which == "pairwise":
+            which = f"turn_{which}" if items == "all seven" else "turn_6dims_pairwise"
+            yield f"alpha_raw_{which}", rows["estimate"].item(), CLOSED_FORM
+
+
+def minres_loadings(correlations):
+    """Loadings of one factor by least squares of the residuals, each uniqueness at least .005."""
+    first, second = np.triu_indices(len(correlations), 1)
+    target, bound, start = correlations[first, second], np.sqrt(0.995), np.full(len(correlations), 0.7)
+    residuals = lambda loading: loading[first] * loading[second] - target  # noqa: E731
+    return least_squares(residuals, start, bounds=(-bound, bound), xtol=1e-12, ftol=1e-12).x
+
+
+def of_one_factor():
+    for which in ("turn_listwise", "post"):
+        frame = frames()[which][0].dropna()
+        eigenvalues = reliability.eigenvalues(frame, draws_of(frame))["estimate"]
+        kept = reliability.retained(frame, seed=1, recorded_as="x").set_index("key")["estimate"]
+        yield from ((f"eigen{place}_{which}", eigenvalues[place], CLOSED_FORM) for place in (1, 2))
+        yield f"parallel_ncomp_{which}", kept["parallel_components_x"], EXACT
+        yield f"parallel_nfact_{which}", kept["parallel_factors_x"], EXACT
+        omega = reliability.omega_and_loadings(frame, draws_of(frame))[0]["estimate"].iloc[0]
+        yield f"omega_total_ml_{which}", omega, FACTOR
+        fit = reliability.fit_indices(frame)["estimate"]
+        yield from ((f"cfa1_{name.lower()}_{which}", fit[name], MIXED_MODEL) for name in ("CFI", "RMSEA", "SRMR"))
+        covariances, correlations = np.cov(frame.to_numpy().T), frame.corr().to_numpy()
+        scale, loadings = np.sqrt(np.diag(covariances)), minres_loadings(correlations)
+        of_covariances = (factor.fit_one_factor(correlations).loadings @ scale) ** 2 / covariances.sum()
+        yield f"omega_cfa_{which}", of_covariances, MIXED_MODEL
+        yield f"omega_total_minres_{which}", factor.omega_total(loadings, 1 - loadings**2), FACTOR
+
+
+def of_agreement():
+    turns = study().turns
+    for weights, short in (("linear", "lin"), ("quadratic", "quad")):
+        table = agreement.agreement_with_overall(study(), bootstrap_of(study()), weights)
+        for name in DIMENSION_NAMES:
+            yield f"kappa_{short}_{name}_overall", table.loc[name, "estimate"], CLOSED_FORM
+        for name in called(f"kappa_{short}_vcd_"):
+            both = turns[[name, "overall"]].dropna().to_numpy().astype(int) - 1
+            counts = np.bincount(5 * both[:, 0] + both[:, 1], minlength=25).reshape(5, 5).astype(float)
+            for quantity, value in zip(("vcd", "ASE"), kappa_error(counts, weights), strict=True):
+                yield f"kappa_{short}_{quantity}_{name}", value, CLOSED_FORM
+    judged = pd.read_csv(REFERENCE / "judge_turns.csv")
+    both = turns.merge(judged, on=["conversation", "turn"]).dropna(subset=["overall", "judge"])
+    table = run_metrics(both.rename(columns={"overall": "ground_truth", "judge": "score"}))["estimate"]
+    same = {"mae": "mean_absolute_error", "kappa_quad": "quadratic_kappa"}
+    for name in ("spearman", "accuracy", "macro_f1", "mae", "kappa_quad"):
+        yield f"judge_{name}", table[same.get(name, name)], CLOSED_FORM
+    rated = turns.dropna(subset=["overall"])
+    yield (
+        "icc1_anova_participant",
+        rater_agreement.icc_1(rated["overall"].to_numpy(), rated["participant"]),
+        CLOSED_FORM,
+    )
+    post = study().conversations.filter(like="post_").dropna().to_numpy()
+    for name, row in rater_agreement.intraclass_correlations(post).iterrows():
+        yield f"psych_{name}_post", row["estimate"], CLOSED_FORM
+        yield f"psych_{name}_lo_post", row["low"], CLOSED_FORM
+
+
+PARTS = {"participant": 0, "conversation": 2, "Residual": 3}
+MODELS = {
+    # conditions as effects, parts of the variance
+    "lmm_null": (False, PARTS),
+    "lmm_pc": (True, PARTS),
+    "lmm_pmc": (True, PARTS | {"pm": 1}),
+    "lmm_post": (True, {"participant": 0, "Residual": 3}),
+}
+
+
+def of_mixed_models():
+    names = called("emmean_")
+    for model, (effects, parts) in MODELS.items():
+        after = model == "lmm_post"  # one row for each conversation
+        rows = (
+            study().conversations.dropna(subset=["successful"]) if after else study().turns.dropna(subset=["overall"])
+        )
+        y = rows["successful" if after else "overall"].to_numpy()
+        design = np.column_stack([np.ones(len(rows)), *(rows["condition"] == name for name in names[1:] if effects)])
+        units = [rows[name] for name in ("participant", "condition", "conversation")][: 2 if after else 3]
+        sums = nested_sums(y, design.astype(float), *units)
+        sums.free[1] &= "pm" in parts
+        fit = fit_nested(sums)
+        yield from ((f"{model}_var_{part}", fit.variances[place], MIXED_MODEL) for part, place in parts.items())
+        yield f"{model}_logLik", -fit.deviance / 2, MIXED_MODEL
+        for place, effect in enumerate(["(Intercept)", *(f"model{name}" for name in names[1:])][: design.shape[1]]):
+            yield f"{model}_b_{effect}", fit.coefficients[place], MIXED_MODEL
+            yield f"{model}_se_{effect}", np.sqrt(fit.covariance[place, place]), MIXED_MODEL
+        if model == "lmm_pmc":
+            means = fit_nested(nested_sums(y, np.column_stack([rows["condition"] == name for name in names]), *units))
+            yield from zip((f"emmean_{name}" for name in names), means.coefficients, [MIXED_MODEL] * 9, strict=False)
+            f, freedom, p = satterthwaite_f(sums, fit, np.eye(len(names))[1:])
+            yield "lmm_F_model_satt", f, ("relative", 2e-4)  # of itself: the likelihood's 2e-5 move F by 3e-4
+            yield from (("lmm_dendf_model_satt", freedom, RELATIVE), ("lmm_p_model_satt", p, RELATIVE))
+
+
+def of_conditions():
+    turns = study().turns.dropna(subset=["overall", "condition"])
+    found = conditions.mixed_contrasts(study(), bootstrap_of(study()), turns.assign(y=turns["overall"].astype(float)))
+    for pair in called("contrast_("):
+        first, second = pair.removesuffix(")").split(")-(")
+        row, sign = f"{first} minus {second}", 1
+        if row not in found.differences.index:
+            row, sign = f"{second} minus {first}", -1
+        low, high, estimate = found.differences.loc[row, ["low", "high", "estimate"]]
+        reach = stats.t.ppf(0.975, reference()[f"contrast_df_({pair}"])
+        yield f"contrast_({pair}", sign * estimate, MIXED_MODEL
+        yield f"contrast_se_({pair}", (high - low) / 2 / reach, MIXED_MODEL
+        yield f"contrast_p_holm_({pair}", found.p.loc[row, "estimate"], RELATIVE
+        yield f"contrast_df_({pair}", float(found.shown.loc[row, "degrees of freedom"]), RELATIVE
+    names = called("emmean_")
+    design = np.column_stack([turns["condition"] == name for name in names[1:]])
+    fit = fit_cumulative_logit(turns["overall"].to_numpy(), design, turns["participant"])
+    yield "clm_logLik", fit.log_likelihood, ORDERED
+    yield from ((f"clm_b_model{name}", b, ORDERED) for name, b in zip(names[1:], fit.coefficients, strict=True))
+    yield from ((f"clm_b_{cut}|{cut + 1}", at, ORDERED) for cut, at in enumerate(fit.thresholds, 1))
+
+
+def of_poor_turns():
+    # In the reference the outcome is the post-task experience, whose four ratings are equal there.
+    table = poor_turn.poor_turn_effects(study(), bootstrap_of(study()), outcome="experience")
+    any_turn = "at least one poor turn"
+    yield "d_any_vs_none", table.loc[f"{any_turn}, between conversations", "estimate"], CLOSED_FORM
+    yield "d_one_vs_none", table.loc["exactly one poor turn, between conversations", "estimate"], CLOSED_FORM
+    yield "d_av_participant", table.loc[f"{any_turn}, within participants", "estimate"], CLOSED_FORM
+    yield "d_participant_n", table.loc[f"{any_turn}, within participants", "n"], EXACT
+    yield "d_lmm_total", table.loc[f"{any_turn}, mixed model", "estimate"], MIXED_MODEL
+    rows = poor_turn.poor_turn_conversations(study(), "experience")
+    design = np.column_stack([np.ones(len(rows)), rows["poor"] > 0]).astype(float)
+    fit = fit_random_intercept(
+        random_intercept_sums(rows["outcome"].to_numpy(), design, rows["participant"])[0].sum(axis=0)
+    )
+    yield from (("d_lmm_b", fit.coefficients[1], MIXED_MODEL), ("d_lmm_se", fit.errors[1], MIXED_MODEL))
+
+
+def of_characteristics():
+    """R relates traits to the participants' mean overall rating of turns."""
+    traits = called("char_rho_")
+    only = replace(study(), participants=study().participants[["participant", *traits, "row"]])
+    means = study().turns.groupby("participant")["overall"].mean()
+    found = individualized.relations_of(only.participants, means, bootstrap_of(study()), 0)
+    for trait in traits:
+        yield f"char_rho_{trait}", found.estimates.loc[trait, "estimate"], CLOSED_FORM
+        yield f"char_p_{trait}", found.tests.loc[trait, "p"], ("relative", 1e-7)
+        yield f"char_bh_{trait}", found.tests.loc[trait, "q"], ("relative", 1e-7)
+
+
+OURS = (
+    *(of_counts, of_alpha, of_one_factor, of_agreement, of_mixed_models, of_conditions, of_poor_turns),
+    of_characteristics,
+)
+
+
+@cache
+def errors_of(family):
+    """Quantity, kind of its tolerance, tolerance, and error of each value that a function of `OURS` gives."""
+    found = []
+    for quantity, value, (kind, most) in family():
+        error = abs(float(value) - reference()[quantity])
+        found.append((quantity, kind, most, error / abs(reference()[quantity]) if kind == "relative" else error))
+    return found
