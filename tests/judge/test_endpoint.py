@@ -1,7 +1,6 @@
 """Where a judge is asked: addresses and keys; what endpoints answer, in all their words; what of a key is written."""
 
 import base64
-import contextlib
 import functools
 import gzip
 import json
@@ -10,7 +9,6 @@ import re
 import ssl
 import time
 import urllib.parse
-import warnings
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -471,12 +469,12 @@ HARD = 'sk-A/b+c=d&_0123<9%>"x\\z~'
 """A key in which most encodings change something."""
 
 
-def per_character(form):
-    return "".join(form.format(ord(c), c=c) for c in HARD)
+def base64_of(before, after="", alphabet=base64.b64encode):
+    return alphabet(f"{before}{HARD}{after}".encode()).decode()
 
 
-def base64_of(before, after="", *, alphabet=base64.b64encode, padding="="):
-    return alphabet(f"{before}{HARD}{after}".encode()).decode().rstrip("=" if not padding else " ")
+def quoted(times):
+    return functools.reduce(lambda said, _: urllib.parse.quote(said, safe=""), range(times), HARD)
 
 
 ENCODINGS = {
@@ -484,37 +482,25 @@ ENCODINGS = {
     "JSON": json.dumps(HARD)[1:-1],
     "JSON with escaped slashes": json.dumps(HARD)[1:-1].replace("/", "\\/"),
     "JSON of JSON": json.dumps(json.dumps(json.dumps(HARD))),
-    "\\u of every character": per_character("\\u{:04x}"),
+    "\\u of every character": "".join(f"\\u{ord(c):04x}" for c in HARD),
     "\\u003d": HARD.replace("=", "\\u003d"),
-    "URL": urllib.parse.quote(HARD, safe=""),
-    "URL of every character": per_character("%{:02x}"),
-    "mixed case": "".join(f"%{ord(c):02{'xX'[n % 2]}}" for n, c in enumerate(HARD)),
-    "URL twice": urllib.parse.quote(urllib.parse.quote(HARD, safe=""), safe=""),
-    "URL thrice": functools.reduce(lambda said, _: urllib.parse.quote(said, safe=""), range(3), HARD),
+    **{f"URL, {times} times": quoted(times) for times in (1, 2, 3)},
+    "URL of every character": "".join(f"%{ord(c):02{'xX'[n % 2]}}" for n, c in enumerate(HARD)),
     "Bearer": base64_of("Bearer "),
     **{f"Base64 after {n}": base64_of("." * n, "?" * n) for n in range(4)},
-    **{f"Base64 without padding after {n}": base64_of("." * n, padding="") for n in range(3)},
+    **{f"Base64 without padding after {n}": base64_of("." * n).rstrip("=") for n in range(3)},
     **{f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode) for n in range(3)},
     "Base64 in JSON": base64_of("").replace("/", "\\/"),
 }
 assert {"/", "+"} <= set("".join(said for name, said in ENCODINGS.items() if name.startswith("Base64")))
 
 
-def decoded(text):
-    """A text with what any decoding of it gives, and of that."""
-    texts = {text}
-    for _ in range(4):
-        for said in list(texts):
-            texts |= {urllib.parse.unquote(said), said.replace("\\/", "/")}
-            with contextlib.suppress(UnicodeError), warnings.catch_warnings(action="ignore"):
-                texts.add(said.encode("ascii", "replace").decode("unicode_escape"))
-    yield from texts
-    for said in texts:
-        for run in re.findall(r"[A-Za-z0-9+/_-]{20,}", re.sub(r"\s", "", said)):
-            for start in range(4):
-                part = run[start:].replace("-", "+").replace("_", "/")
-                part = part[:-1] if len(part) % 4 == 1 else part
-                yield base64.b64decode(part + "=" * (-len(part) % 4)).decode("utf-8", "replace")
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_key_is_taken_out_in_any_encoding(encoding):
+    left = Address("http://localhost", key=HARD).without_key(f"before {ENCODINGS[encoding]} after")
+    around = re.fullmatch(r"before (.*)\[key\](.*) after", left)
+    assert around, left
+    assert max(map(len, around.groups())) <= 12, "less than any encoding of half of it"
 
 
 def texts_in(folder):
@@ -527,38 +513,25 @@ def texts_in(folder):
             yield path.read_text("utf-8", "replace")
 
 
-def test_the_check_below_would_find_the_key_in_every_encoding():
-    assert [name for name, said in ENCODINGS.items() if not any(HARD in one for one in decoded(f"a {said} b"))] == []
-
-
-def test_the_key_is_nowhere_in_any_encoding_wherever_it_was_returned(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setenv("SENSE7_JUDGE_KEY", HARD)
-
-    def script(asked):
-        kind, number = divmod(number_of(asked), len(ENCODINGS))
-        said = f"before {list(ENCODINGS.values())[number]} after"
-        scored = f"<S0>{said}</S0><S2>2</S2>"
-        return [
-            completion(scored),
-            completion(None, refusal=said),
-            answered(choices=[{"message": {"content": scored}, "finish_reason": said}], model=said, id=said),
-            refused(said),
-            refused(said, "content_filter"),
-            Answered(body=said.encode()),
-            Answered(status=429, headers=(("Retry-After", "3600"),), body=said.encode()),
-        ][kind]
-
-    server.script, study = script, study_of(7 * len(ENCODINGS))
-    outcome = ask(study, server, tmp_path / "out", retries=0, give_up_after=1000, concurrency=20)
-    server.script = lambda asked: refused(" ".join(ENCODINGS.values()))
-    stopped = ask(study_of(3), server, tmp_path / "again", retries=0, give_up_after=1)
-    assert len(server.asked) == 7 * len(ENCODINGS) + 1
-    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {HARD}"}
-    texts = [*texts_in(tmp_path), stopped.stopped, *outcome.without_score]
-    assert not [text for text in texts if HARD in text]
-    lines = {line for text in texts for line in re.split(r"\n|</t>", text) if "before" in line}
-    assert len(lines) > len(ENCODINGS)
-    assert not [line for line in lines for said in decoded(line) if HARD in said]
+def test_the_key_is_nowhere_wherever_it_was_returned(server, study_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
+    scored, problem = f"<S0>{KEY}</S0><S2>2</S2>", f"said {KEY}".encode()
+    answers = [
+        completion(scored),
+        completion(None, refusal=KEY),
+        answered(choices=[{"message": {"content": scored}, "finish_reason": KEY}], model=KEY, id=KEY),
+        refused(KEY),
+        refused(KEY, "content_filter"),
+        Answered(body=problem),
+        Answered(status=429, headers=(("Retry-After", "3600"),), body=problem),
+        Answered(status=308, headers=(("Location", f"https://host.example/{KEY}"),)),
+    ]
+    server.script = lambda asked: answers[number_of(asked)]
+    outcome = ask(study_of(len(answers)), server, tmp_path, retries=0, concurrency=1)
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+    texts = [*texts_in(tmp_path), outcome.stopped]
+    assert not [text for text in texts if KEY in text]
+    assert sum("[key]" in text for text in texts) > len(answers)
 
 
 def test_a_placeholder_for_a_key_is_a_word_like_others():
