@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
-from sense7.judge.requests import Questions, token_limit
+from sense7.judge.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def estimate(
     tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
     kept, known, mean = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0, None)
     calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
-    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, token_limit(questions.parameters))
+    limit = max(questions.parameters[name] for name in TOKEN_LIMITS if name in questions.parameters)
+    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, limit)
 
 
 def estimated_tokens(characters: int) -> int:

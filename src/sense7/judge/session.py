@@ -117,9 +117,8 @@ def plan_session(
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
-        "system message": SYSTEM_MESSAGE,
         "request": dict(questions.parameters),
-        "shots": questions.shots.to_dict(),
+        "shots": vars(questions.shots),
         "requests": questions.sha256,
         **({name: given.get(name, usual) for name, usual in USUAL.items()} if questions.ratings else {}),
     }
