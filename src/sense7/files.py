@@ -253,7 +253,7 @@ def one_line(error: Exception) -> str:
 def parse_yaml(text: str):
     """Read plain values from YAML: nothing is run, and the result is no larger than the text makes it look.
 
-    An alias is refused, since a few lines of them stand for more than any memory holds.
+    An alias is refused, since a few lines of them stand for more than any memory holds; and a key that stands twice.
 
     Raises
     ------
@@ -277,6 +277,14 @@ def parse_yaml(text: str):
                 alias = self.peek_event()
                 raise ValueError(f"line {alias.start_mark.line + 1}: an alias, *{alias.anchor}. Write the value out")
             return super().compose_node(parent, index)
+
+        def compose_mapping_node(self, anchor):
+            node, seen = super().compose_mapping_node(anchor), set()
+            for key, _ in node.value:  # by itself YAML keeps the last of two equal keys and says nothing
+                if isinstance(key.value, str) and key.value in seen:
+                    raise ValueError(f"line {key.start_mark.line + 1}: {key.value}: stands here twice. Keep one")
+                seen |= {key.value} if isinstance(key.value, str) else set()
+            return node
 
     try:
         return yaml.load(text, Loader)  # noqa: S506 -- a SafeLoader

@@ -8,7 +8,7 @@ and so is the grouping.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -122,36 +122,6 @@ class Scale:
             {word: level for level, synonyms in enumerate(vocabulary, 1) for word in synonyms}
             for vocabulary in self.vocabularies
         )
-
-    def choose_vocabulary(self, answers: Mapping[str, int]) -> dict[str, int]:
-        """Return word -> level of the vocabulary that knows the most answers.
-
-        Parameters
-        ----------
-        answers : mapping
-            Normalised word -> how often it occurs, in one column or in all that share the scale.
-
-        Returns
-        -------
-        dict
-            Word -> level in 1..size. Ties go to the vocabulary listed first; so does everything,
-            if that one knows the share ``enough`` of the answers.
-
-        Examples
-        --------
-        >>> chosen = IMPORTANCE.choose_vocabulary({"important": 3, "very important": 1})
-        >>> chosen["very important"]
-        5
-        >>> TURN_RATING.choose_vocabulary({"good": 9, "fair": 1}).get("fair") is None
-        True
-        """
-
-        def known(table: dict[str, int]) -> int:
-            return sum(count for word, count in answers.items() if word in table)
-
-        if known(self.tables[0]) >= self.enough * sum(answers.values()):
-            return self.tables[0]
-        return max(self.tables, key=known)
 
     def split_number(self, text: str) -> tuple[float | None, str]:
         """Split "4 - Good" or "Good (4)" into its number and its word.

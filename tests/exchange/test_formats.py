@@ -38,55 +38,98 @@ def node(role, parts, parent, *, kind="text", time=None, **further):
     }
 
 
+def export(**nodes):
+    return {"title": "Work", "conversation_id": "abc", "mapping": nodes, "current_node": list(nodes)[-1]}
+
+
 def one(path, **options):
     [chat] = read_chats([path], **options)
     return chat
 
 
-# Message lists
+# Each format, once: file, content, what is said, what is left out, and what is known of the conversation
+
+CALLS = [{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+OPENAI = [
+    {"role": "system", "content": "Be kind."},
+    messages()[0],
+    {"role": "assistant", "content": None, "tool_calls": CALLS},
+    {"role": "tool", "tool_call_id": "1", "content": "nothing"},
+    messages()[1],
+]
+PARTS = [
+    {"type": "thinking", "thinking": "hm"},
+    {"type": "text", "text": "I am sorry. "},
+    {"type": "text", "text": "What happened?"},
+    {"type": "tool_use", "id": "1", "name": "search", "input": {}},
+]
+RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}
+ANTHROPIC = [messages()[0], {"role": "assistant", "content": PARTS}, RESULT]
+PICTURE = [{"type": "text", "text": "Look: "}, {"type": "image_url", "image_url": {"url": "x"}}]
+EMPTY = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
+TREE = {
+    "root": {"parent": None, "message": None},
+    "hello": node("system", [""], "root"),
+    "ask": node("user", [TALK[0][1]], "hello", time=1000.5),
+    "old": node("assistant", ["Well."], "ask", time=1001),
+    "answer": node("assistant", [TALK[1][1]], "ask", time=1010.5),
+}
+UNSEEN = {
+    "about": node("user", ["About me"], None, metadata={"is_visually_hidden_from_conversation": True}),
+    "ask": node("user", [{"content_type": "image_asset_pointer"}, "Why?"], "about", kind="multimodal_text"),
+    "think": node("assistant", [], "ask", kind="thoughts"),
+    "call": node("assistant", ["q"], "think", recipient="browser"),
+    "result": node("tool", ["r"], "call", name="browser"),
+    "answer": node("assistant", ["Because."], "result"),
+}
+CLAUDE = [
+    {"sender": "human", "text": TALK[0][1], "created_at": "2025-09-19T10:00:00Z", "content": []},
+    {
+        "sender": "assistant",
+        "text": "(shortened)",
+        "created_at": "2025-09-19T10:00:07Z",
+        "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": TALK[1][1]}],
+    },
+    {"sender": "human", "text": "", "attachments": [{"file_name": "a.txt"}]},
+]
+SHAREGPT = [{"from": who, "value": text} for who, text in (("system", "Be kind."), ("human", "q"), ("gpt", "a"))]
+WILDCHAT = {"conversation_hash": "h", "model": "gpt-4", "hashed_ip": "p", "turn": 1, "conversation": messages()}
+SYSTEM = (1, "system message", "Be kind.")
+FORMATS = {
+    "OpenAI": ("a.json", {"model": "gpt-4o", "messages": OPENAI}, TALK,
+               [SYSTEM, (2, "tool call", "search"), (2, "tool result", "")], {"id": "a-1", "condition": "gpt-4o"}),
+    "Anthropic": ("a.jsonl", [{"system": [{"type": "text", "text": "Be kind."}], "messages": ANTHROPIC}], TALK,
+                  [SYSTEM, (2, "reasoning", ""), (2, "tool call", "search"), (3, "tool result", "")], {}),
+    "an image": ("a.json", [{"role": "user", "content": PICTURE}, messages()[1]],
+                 [("user", "Look: [image]"), TALK[1]], [(1, "image", "")], {}),
+    "empty messages": ("a.json", [*EMPTY, {"role": "assistant", "content": None}], [("user", ""), ("assistant", "")],
+                       [(2, "tool call", "f"), (2, "message without content", "")], {}),
+    "ChatGPT": ("conversations.json", [export(**TREE)], TALK, [(3, "message of another branch", "")],
+                {"id": "abc", "condition": "gpt-4o", "title": "Work", "seconds": [0, 10]}),
+    "ChatGPT, unseen": ("conversations.json", [export(**UNSEEN)], [("user", "[image]Why?"), ("assistant", "Because.")],
+                        [(1, "hidden message", "About me"), (1, "image", ""), (2, "reasoning", ""),
+                         (2, "tool call", "browser"), (2, "tool result", "browser")], {}),
+    "Claude": ("conversations.json", [{"uuid": "u", "name": "Work", "chat_messages": CLAUDE}],
+               [*TALK, ("user", "[file]")], [(2, "reasoning", ""), (3, "file", "")],
+               {"id": "u", "title": "Work", "seconds": [0, 7, None]}),
+    "ShareGPT": ("a.json", [{"id": "x_0", "conversations": SHAREGPT}], [("user", "q"), ("assistant", "a")], [SYSTEM],
+                 {"id": "x_0"}),
+    "WildChat": ("a.jsonl", [WILDCHAT], TALK, [], {"id": "h", "participant": "p", "condition": "gpt-4"}),
+    "text": ("talk.txt", "User: I lost it.\n\nAll: of it.\r\n\r\n**Assistant:**  Oh no.\n- a\nuser: Yes\n",
+             [("user", "I lost it.\n\nAll: of it."), ("assistant", " Oh no.\n- a"), ("user", "Yes")], [],
+             {"id": "talk-1"}),
+    "wide colons": ("talk.txt", "User\uff1a Hi\nAssistant\uff1aHello", [("user", "Hi"), ("assistant", "Hello")],
+                    [], {}),
+}  # fmt: skip
 
 
-def test_a_message_list_of_openai(write):
-    calls = [{"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
-    listed = [
-        {"role": "system", "content": "Be kind."},
-        messages()[0],
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        {"role": "tool", "tool_call_id": "1", "content": "nothing"},
-        messages()[1],
-    ]
-    chat = one(write("a.json", {"model": "gpt-4o", "messages": listed}))
-    assert said(chat) == TALK
-    assert omitted(chat) == [(1, "system message", "Be kind."), (2, "tool call", "search"), (2, "tool result", "")]
-    assert (chat.id, chat.condition) == ("a-1", "gpt-4o")
-
-
-def test_a_message_list_of_anthropic(write):
-    parts = [
-        {"type": "thinking", "thinking": "hm"},
-        {"type": "text", "text": "I am sorry. "},
-        {"type": "text", "text": "What happened?"},
-        {"type": "tool_use", "id": "1", "name": "search", "input": {}},
-    ]
-    listed = [messages()[0], {"role": "assistant", "content": parts}]
-    listed.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]})
-    chat = one(write("a.jsonl", [{"system": [{"type": "text", "text": "Be kind."}], "messages": listed}], lines=True))
-    assert said(chat) == TALK
-    assert [what for _, what, _ in omitted(chat)] == ["system message", "reasoning", "tool call", "tool result"]
-
-
-def test_an_image_is_marked_where_it_stood(write):
-    parts = [{"type": "text", "text": "Look: "}, {"type": "image_url", "image_url": {"url": "x"}}]
-    chat = one(write("a.json", [{"role": "user", "content": parts}, messages()[1]]))
-    assert said(chat)[0] == ("user", "Look: [image]")
-    assert omitted(chat) == [(1, "image", "")]
-
-
-def test_an_empty_message_stays_and_a_call_alone_is_none():
-    listed = [{"role": "user", "content": ""}, {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}]
-    chat = read_list([*listed, {"role": "assistant", "content": None}])
-    assert said(chat) == [("user", ""), ("assistant", "")]
-    assert omitted(chat) == [(2, "tool call", "f"), (2, "message without content", "")]
+@pytest.mark.parametrize(("name", "content", "talk", "left_out", "known"), FORMATS.values(), ids=FORMATS)
+def test_a_format_is_read_and_what_is_no_text_is_named(write, name, content, talk, left_out, known):
+    chat = one(write(name, content, lines=name.endswith("l")))
+    assert said(chat) == talk
+    assert omitted(chat) == left_out
+    about = vars(chat) | {"seconds": [message.seconds for message in chat.messages]}
+    assert {key: about[key] for key in known} == known
 
 
 @pytest.mark.parametrize("lines", [False, True], ids=["JSON", "JSON Lines"])
@@ -94,44 +137,6 @@ def test_several_conversations_in_one_file(write, lines):
     records = [{"id": "a", "messages": messages()}, messages(), {"id": 7, "messages": messages()}]
     chats = list(read_chats([write("x.json", records, lines=lines)]))
     assert [chat.id for chat in chats] == ["a", "x-2", "7"]
-
-
-# ChatGPT
-
-
-def export(**nodes):
-    return {"title": "Work", "conversation_id": "abc", "mapping": nodes, "current_node": list(nodes)[-1]}
-
-
-def test_an_export_of_chatgpt_follows_the_branch_that_was_seen_last(write):
-    tree = export(
-        root={"parent": None, "message": None},
-        hello=node("system", [""], "root"),
-        ask=node("user", [TALK[0][1]], "hello", time=1000.5),
-        old=node("assistant", ["Well."], "ask", time=1001),
-        answer=node("assistant", [TALK[1][1]], "ask", time=1010.5),
-    )
-    chat = one(write("conversations.json", [tree]))
-    assert said(chat) == TALK
-    assert [message.seconds for message in chat.messages] == [0, 10]
-    assert (chat.id, chat.condition, chat.title) == ("abc", "gpt-4o", "Work")
-    assert omitted(chat) == [(3, "message of another branch", "")]
-
-
-def test_what_a_person_did_not_see_in_chatgpt_is_named():
-    hidden = {"metadata": {"is_visually_hidden_from_conversation": True}}
-    tree = export(
-        about=node("user", ["About me"], None, **hidden),
-        ask=node("user", [{"content_type": "image_asset_pointer"}, "Why?"], "about", kind="multimodal_text"),
-        think=node("assistant", [], "ask", kind="thoughts"),
-        call=node("assistant", ["q"], "think", recipient="browser"),
-        result=node("tool", ["r"], "call", name="browser"),
-        answer=node("assistant", ["Because."], "result"),
-    )
-    chat = read_chatgpt(tree)
-    assert said(chat) == [("user", "[image]Why?"), ("assistant", "Because.")]
-    kinds = ["hidden message", "image", "reasoning", "tool call", "tool result"]
-    assert [what for _, what, _ in omitted(chat)] == kinds
 
 
 def test_an_export_of_chatgpt_as_it_is_downloaded(tmp_path):
@@ -158,44 +163,6 @@ def test_a_tree_of_chatgpt_as_deep_as_it_likes():
 def test_a_broken_tree_of_chatgpt_is_refused(write, nodes, problem):
     with pytest.raises(Exception, match=rf"conversations.json: conversation 1: mapping.*{problem}"):
         one(write("conversations.json", [export(**nodes)]))
-
-
-# Claude
-
-
-def test_an_export_of_claude(write):
-    said = [
-        {"sender": "human", "text": TALK[0][1], "created_at": "2025-09-19T10:00:00Z", "content": []},
-        {
-            "sender": "assistant",
-            "text": "(shortened)",
-            "created_at": "2025-09-19T10:00:07Z",
-            "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": TALK[1][1]}],
-        },
-        {"sender": "human", "text": "", "attachments": [{"file_name": "a.txt"}]},
-    ]
-    chat = one(write("conversations.json", [{"uuid": "u", "name": "Work", "chat_messages": said}]))
-    assert [(one.role, one.text) for one in chat.messages] == [*TALK, ("user", "[file]")]
-    assert (chat.id, chat.title) == ("u", "Work")
-    assert [message.seconds for message in chat.messages] == [0, 7, None]
-    assert omitted(chat) == [(2, "reasoning", ""), (3, "file", "")]
-
-
-# ShareGPT, WildChat
-
-
-def test_a_record_of_sharegpt(write):
-    talk = [{"from": "system", "value": "Be kind."}]
-    talk += [{"from": who, "value": text} for who, (_, text) in zip(("human", "gpt"), TALK, strict=True)]
-    chat = one(write("a.json", [{"id": "x_0", "conversations": talk}]))
-    assert (chat.id, said(chat)) == ("x_0", TALK)
-    assert omitted(chat) == [(1, "system message", "Be kind.")]
-
-
-def test_a_record_of_wildchat(write):
-    record = {"conversation_hash": "h", "model": "gpt-4", "hashed_ip": "p", "turn": 1, "conversation": messages()}
-    chat = one(write("a.jsonl", [record], lines=True))
-    assert (chat.id, chat.participant, chat.condition, said(chat)) == ("h", "p", "gpt-4", TALK)
 
 
 # inspect_ai
@@ -241,20 +208,6 @@ def test_a_log_that_inspect_writes(tmp_path):
 
 
 # Plain text
-
-
-def test_a_transcript(write):
-    text = "User: I lost it.\n\nAll: of it.\r\n\r\n**Assistant:**  Oh no.\n- a\nuser: Yes\n"
-    chat = one(write("talk.txt", text))
-    assert said(chat) == [("user", "I lost it.\n\nAll: of it."), ("assistant", " Oh no.\n- a"), ("user", "Yes")]
-    assert chat.id == "talk-1"
-
-
-def test_a_transcript_with_wide_colons(write):
-    assert said(one(write("talk.txt", "User\uff1a Hi\nAssistant\uff1aHello"))) == [
-        ("user", "Hi"),
-        ("assistant", "Hello"),
-    ]
 
 
 def test_speakers_of_ones_own(write):

@@ -43,67 +43,58 @@ TREE = [
     claude("m3", "m1", "assistant", "new", 2),
     claude("m4", "m3", "human", "thanks", 3),
 ]
+EDITED = [claude("e1", NIL, "human", "q again", 5), claude("e2", "e1", "assistant", "last", 6), *TREE]
+LISTED = [
+    {"id": "1", "parent_id": None, "role": "user", "content": "q"},
+    {"id": "2", "parent_id": "1", "role": "assistant", "content": "old"},
+    {"id": "3", "parent_id": "1", "role": "assistant", "content": "new"},
+]
+BY_CHILDREN = [one | {"parent_id": None, "childrenIds": ["2", "3"] if one["id"] == "1" else []} for one in LISTED]
+NUMBERED = [one | {"id": int(one["id"])} for one in LISTED]
+NODES = {
+    "a": node(None, "user", "q", 1),
+    "c": node("a", "assistant", "new", 3),
+    "d": node("c", "user", "thanks"),
+    "b": node("a", "assistant", "old", 2),
+}
+CHILDREN_ALONE = {
+    "root": {"message": None, "children": ["a"]},
+    "a": node(None, "user", "q", children=["b"]),
+    "b": node(None, "assistant", "yes", children=[]),
+}
 
 
-def test_a_tree_of_claude_is_read_along_its_newest_branch(bring):
-    _, texts, said, _ = bring("conversations.json", [{"uuid": "c", "chat_messages": TREE}])
-    assert texts == [["q", "new", "thanks"]]
-    assert "left out: 1 message of another branch\n" in said
+def holding(key):
+    """A message that holds its answers, the second of which holds another one."""
+    answers = [{"role": "assistant", "content": text, key: []} for text in ("old", "new")]
+    answers[1][key] = [{"role": "user", "content": "thanks"}]
+    return [{"role": "user", "content": "q", key: answers}]
 
 
-def test_a_tree_of_claude_is_read_along_the_branch_that_it_names(bring):
-    record = {"uuid": "c", "current_leaf_message_uuid": "m2", "chat_messages": TREE}
-    _, texts, said, _ = bring("conversations.json", [record])
-    assert texts == [["q", "old"]]
-    assert "left out: 2 messages of another branch\n" in said
+TREES = {
+    "Claude's newest branch": ({"chat_messages": TREE}, ["q", "new", "thanks"], 1),
+    "the branch that it names": ({"current_leaf_message_uuid": "m2", "chat_messages": TREE}, ["q", "old"], 2),
+    "a first question that was edited": ({"chat_messages": EDITED}, ["q again", "last"], 4),
+    "a list with parents": ({"messages": LISTED}, ["q", "new"], 1),
+    "a list with children": ({"messages": BY_CHILDREN}, ["q", "new"], 1),
+    "ids that are numbers": ({"current_id": 2, "messages": NUMBERED}, ["q", "old"], 1),
+    "no message with a parent": ({"messages": [one | {"parent_id": None} for one in LISTED]}, ["q", "old", "new"], 0),
+    "messages that hold their answers": ({"messages": holding("children")}, ["q", "new", "thanks"], 1),
+    "messages that hold replies": ({"messages": holding("replies")}, ["q", "new", "thanks"], 1),
+    "ChatGPT's children alone": ({"mapping": CHILDREN_ALONE, "current_node": "b"}, ["q", "yes"], 0),
+    **{
+        f"ChatGPT with {current}": ({"mapping": NODES} | current, ["q", "new", "thanks"], 1)
+        for current in ({}, {"current_node": None}, {"current_node": "gone"}, {"current_node": 7})
+    },
+}
 
 
-def test_a_first_question_that_was_edited_is_another_branch(bring):
-    edited = [claude("e1", NIL, "human", "q again", 5), claude("e2", "e1", "assistant", "last", 6)]
-    _, texts, said, _ = bring("conversations.json", [{"uuid": "c", "chat_messages": [*edited, *TREE]}])
-    assert texts == [["q again", "last"]]
-    assert "left out: 4 messages of another branch\n" in said
-
-
-def test_a_list_whose_messages_name_their_parents_is_a_tree(bring):
-    listed = [
-        {"id": "1", "parent_id": None, "role": "user", "content": "q"},
-        {"id": "2", "parent_id": "1", "role": "assistant", "content": "old"},
-        {"id": "3", "parent_id": "1", "role": "assistant", "content": "new"},
-    ]
-    _, texts, said, _ = bring("a.json", {"model": "m", "messages": listed})
-    assert texts == [["q", "new"]]
-    assert "left out: 1 message of another branch\n" in said
-    below = [
-        message | {"parent_id": None, "childrenIds": ["2", "3"][: 2 * (message["id"] == "1")]} for message in listed
-    ]
-    assert bring("c.json", {"messages": below})[1] == [["q", "new"]]
-    numbered = [message | {"id": int(message["id"])} for message in listed]
-    assert bring("d.json", {"current_id": 2, "messages": numbered})[1] == [["q", "old"]]
-    unused = [message | {"parent_id": None} for message in listed]
-    assert bring("b.json", {"messages": unused})[1] == [["q", "old", "new"]]
-
-
-@pytest.mark.parametrize("current", [{}, {"current_node": None}, {"current_node": "gone"}, {"current_node": 7}])
-def test_a_tree_of_chatgpt_without_its_current_node(bring, current):
-    mapping = {
-        "a": node(None, "user", "q", 1),
-        "c": node("a", "assistant", "new", 3),
-        "d": node("c", "user", "thanks"),
-        "b": node("a", "assistant", "old", 2),
-    }
-    _, texts, said, _ = bring("conversations.json", [{"id": "x", "mapping": mapping} | current])
-    assert texts == [["q", "new", "thanks"]]
-    assert "left out: 1 message of another branch\n" in said
-
-
-def test_a_tree_of_chatgpt_that_names_children_alone(bring):
-    mapping = {
-        "root": {"message": None, "children": ["a"]},
-        "a": node(None, "user", "q", children=["b"]),
-        "b": node(None, "assistant", "yes", children=[]),
-    }
-    assert bring("c.json", [{"id": "x", "mapping": mapping, "current_node": "b"}])[1] == [["q", "yes"]]
+@pytest.mark.parametrize(("record", "texts", "others"), TREES.values(), ids=TREES)
+def test_a_tree_is_read_along_one_branch_and_the_others_are_counted(bring, record, texts, others):
+    _, found, said, _ = bring("conversations.json", [record])
+    assert found == [texts]
+    counted = {0: "nothing", 1: "1 message of another branch"}.get(others, f"{others} messages of another branch")
+    assert f"left out: {counted}\n" in said
 
 
 TALK = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
@@ -246,9 +237,10 @@ def test_a_line_like_a_speaker_is_text_unless_the_file_opens_with_it(bring, text
 )
 def test_a_chat_of_a_messenger_is_named_for_what_it_is(bring, moment):
     line = f"{moment} Guest: Hi"
-    with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
-        bring("a.txt", f"{line}\n{line}\n", "--speaker", "Guest=user")
-    assert "JSON" not in str(caught.value)
+    for name in ("a.txt", "a.json"):
+        with pytest.raises(UserError, match=r"exported from WhatsApp or another messenger\. Remove") as caught:
+            bring(name, f"{line}\n{line}\n", "--speaker", "Guest=user")
+        assert "JSON" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])

@@ -2,24 +2,29 @@
 
 import hashlib
 
-import pandas as pd
 import pytest
 
 from helpers.downloads import Server
 from sense7.workbook import Sheet, write_sheets
 
 
+@pytest.fixture(scope="session")
+def synthetic(tmp_path_factory):
+    """What stands in for the synthetic workbook."""
+    path = tmp_path_factory.mktemp("data") / "synthetic.xlsx"
+    write_sheets([Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], path)
+    return path.read_bytes()
+
+
 @pytest.fixture(autouse=True)
-def places(tmp_path, monkeypatch):
+def places(tmp_path, monkeypatch, synthetic):
     """A checkout, a cache and a working directory of the test's own; no proxy in between."""
     root = tmp_path / "checkout"
     for folder in ("notebooks", "data"):
         (root / folder).mkdir(parents=True)
     (root / "_config.yml").touch()
     (root / "data" / "claims.yml").touch()
-    write_sheets(
-        [Sheet("Tasks", ["TaskId", "planted"], []), Sheet("Messages", ["TaskId"], [])], root / "data/synthetic.xlsx"
-    )
+    (root / "data/synthetic.xlsx").write_bytes(synthetic)
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("SENSE7_ROOT", str(root))
@@ -40,24 +45,6 @@ def listening():
 def left_behind(places):
     """Names of unfinished files and folders in the cache."""
     return lambda: sorted(path.name for path in (places / "cache").rglob("*") if ".part" in path.name)
-
-
-@pytest.fixture
-def same_study():
-    """Assert that two studies hold the same people, conversations, messages and ratings, in the same order."""
-
-    def compare(ours, theirs, of=lambda ids: ids.notna()):
-        for name in ("conversations", "messages", "turns", "participants"):
-            found, expected = getattr(ours, name), getattr(theirs, name)
-            if expected is None:
-                assert found is None
-                continue
-            if "conversation" in expected:
-                expected = expected[of(expected["conversation"])]
-            expected = expected.reset_index(drop=True).drop(columns="row")
-            pd.testing.assert_frame_equal(found.drop(columns="row"), expected)
-
-    return compare
 
 
 @pytest.fixture

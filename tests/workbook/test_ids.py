@@ -11,8 +11,6 @@ from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
 from sense7.workbook.ids import as_name, group_spellings
-from sense7.workbook.sheets import read_workbook
-from sense7.workbook.writing import partition_folders, write_partitions
 
 ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
 COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"
@@ -94,16 +92,6 @@ def test_predictions_are_matched_alike(tmp_path):
     path = tmp_path / "model-prompt-iter1.csv"
     path.write_text(f"TaskId,IS_EMPATHY,ground-truth\nC1{ZWSP},4,4\n{NBSP}{DECOMPOSED},2,3\n", encoding="utf-8")
     assert read_predictions(path).frame["conversation"].tolist() == ["C1", COMPOSED]
-
-
-def test_parts_hold_names_as_they_were_read(read, tmp_path):
-    study = read(tasks={"PID": ["P1", f"P1{ZWSP}", "P2", "P3"]})
-    write_partitions(study, tmp_path / "parts", 3)
-    people = [
-        set(read_workbook(part, part=True).conversations["participant"])
-        for part in partition_folders(tmp_path / "parts")
-    ]
-    assert people == [{"P1"}, {"P2"}, {"P3"}]
 
 
 @pytest.mark.parametrize(

@@ -102,11 +102,12 @@ MISSING = [
     "?",
     "#NV",
     "1.#QNAN",
+    "#N/D",
+    "<missing>",
 ]
 
 
-@pytest.mark.parametrize("word", MISSING)
-@pytest.mark.parametrize("as_text", [True, False])
+@pytest.mark.parametrize(("word", "as_text"), [*((word, False) for word in MISSING), ("None", True), ("NA", True)])
 def test_a_word_for_missing_among_numbers_is_no_level(word, as_text, tmp_path):
     cells = dict.fromkeys(range(1, 48, 4), word)
     sheets = rows_of_a_study(cells=cells)
@@ -163,8 +164,8 @@ def test_a_number_for_missing_is_no_level_and_no_wider_scale(code, tmp_path):
     with pytest.raises(UserError, match=rf"--missing {float(code):g}") as error:
         s7.load(path)
     assert "--scale" not in str(error.value)
-    for missing in (code, f"Affective={code}", {"Affective": [5000, code]}):
-        assert affective(s7.load(path, missing=missing)) == of_others(sheets, cells)
+    missing = {-99: code, 999: f"Affective={code}"}.get(code, {"Affective": [5000, code]})
+    assert affective(s7.load(path, missing=missing)) == of_others(sheets, cells)
     sheets["Scales"] = [["column", "missing"], ["Affective", code]]
     assert affective(s7.load(write_xlsx(path, sheets))) == of_others(sheets, cells)
 
@@ -477,6 +478,15 @@ def test_a_first_line_may_name_the_separator(line, delimiter, tmp_path):
     study = s7.load(write_csv(tmp_path / "mine", sheets, before=line.format(delimiter), delimiter=delimiter))
     assert (len(study.conversations), len(study.turns)) == (24, 48)
     assert study.conversations["row"].tolist() == list(range(2, 26))
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_a_space_behind_the_separator_is_no_part_of_a_cell(delimiter, tmp_path):
+    folder = write_csv(tmp_path / "mine", rows_of_a_study(), delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    for path in folder.iterdir():
+        path.write_text(path.read_text("utf-8").replace(f'"{delimiter}"', f'"{delimiter} "'), "utf-8")
+    study = s7.load(folder, strict=True)
+    assert (len(study.turns), len(affective(study))) == (48, 48)
 
 
 @pytest.mark.parametrize("code", [-99, 9])

@@ -5,7 +5,7 @@ import io
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7 import sources
@@ -61,6 +61,7 @@ def test_a_text_that_a_number_would_not_give_back_stays_a_text(text, tmp_path):
     assert read_tables(tmp_path / "a")["T"].rows == [[text, "z"]]
 
 
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), min_size=2, max_size=2),

@@ -88,7 +88,7 @@ def read_download(path: Path) -> Download:
     fix = f"study_id: does not belong to the study in the file, which was changed. {_AGAIN}"
     require(study.id == content["study_id"], where, fix)
     person, order = content["person"], content["dimensions"]
-    require(is_code(person), where, f"person: {person!r:.40} is no code. {_AGAIN}")
+    _must(is_code(person), f"{where}: person", person, "is no code")
     known = isinstance(order, list) and sorted(map(str, order)) == sorted(study.dimensions)
     require(known, where, f"dimensions: not those of the study. {_AGAIN}")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
@@ -109,10 +109,9 @@ def read_download(path: Path) -> Download:
         if question["kind"] == "number":
             fits = isinstance(value, int | float) and not isinstance(value, bool)
             fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
-            require(fits, place, f"{value!r:.40} is no number that the question allows. {_AGAIN}")
+            _must(fits, place, value, "is no number that the question allows")
         else:
-            known = value in question.get("choices", [value])
-            require(known, place, f"{value!r:.40} is none of the choices. {_AGAIN}")
+            _must(value in question.get("choices", [value]), place, value, "is none of the choices")
             _check_text(value, place)
     chats = content["conversations"]
     require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
@@ -128,6 +127,10 @@ def read_download(path: Path) -> Download:
     return Download(path, study, person, tuple(order), times, answers, list(rated.values()))
 
 
+def _must(holds: object, where: str, value: object, problem: str) -> None:
+    require(holds, where, f"{value!r:.40} {problem}. {_AGAIN}")
+
+
 def _require_keys(content: object, where: str, needed: Collection[str], further: Collection[str] = ()) -> None:
     require(isinstance(content, Mapping), where, f"not as the page writes it. {_AGAIN}")
     for key in sorted(set(needed) - content.keys()):
@@ -139,7 +142,7 @@ def _require_keys(content: object, where: str, needed: Collection[str], further:
 def _check_text(value: object, where: str) -> None:
     fits = isinstance(value, str) and value.strip() and len(value) <= 10_000
     fits = fits and not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", value)
-    require(fits, where, f"{value!r:.40} is no text that a workbook can hold, of at most 10,000 characters. {_AGAIN}")
+    _must(fits, where, value, "is no text that a workbook can hold, of at most 10,000 characters")
 
 
 def _rated(content: object, study: StudyFile, where: str) -> Rated:
@@ -160,7 +163,7 @@ def _rated(content: object, study: StudyFile, where: str) -> Rated:
             scale = "empathy" if key in DIMENSION_NAMES else key if key in SCALES else "experience"
             size = SCALES[scale].size
             fits = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
-            require(fits, place, f"{value!r:.40} is not on the scale, 1 to {size}. {_AGAIN}")
+            _must(fits, place, value, f"is not on the scale, 1 to {size}")
     names = {*study.dimensions, *(["overall"] if study.overall else [])}
     further = {*names, *(["comment"] if study.comment else [])}
     to_rate, turns = study.rated_turns(conversation["messages"]), {}
@@ -170,14 +173,14 @@ def _rated(content: object, study: StudyFile, where: str) -> Rated:
         _require_keys(ratings, place, ("message",), further)
         message = ratings["message"]
         fits = not isinstance(message, bool) and message in to_rate and message not in turns
-        require(fits, place, f"message: {message!r:.40} is no turn to rate, or stands there twice. {_AGAIN}")
+        _must(fits, f"{place}: message", message, "is no turn to rate, or stands there twice")
         turns[message] = {key: value for key, value in ratings.items() if key != "message"}
         for key, value in turns[message].items():
             if key == "comment":
                 _check_text(value, f"{place}: comment")
             else:
-                fits = isinstance(value, str) and value in _LEVELS
-                require(fits, f"{place}: {key}", f"{value!r:.40} is none of {', '.join(_LEVELS)}. {_AGAIN}")
+                known = isinstance(value, str) and value in _LEVELS
+                _must(known, f"{place}: {key}", value, f"is none of {', '.join(_LEVELS)}")
     return Rated(conversation, added, content["before"], turns, content["after"])
 
 

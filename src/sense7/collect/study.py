@@ -251,28 +251,13 @@ class StudyFile:
 
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
-    import yaml
-
     path = Path(path)
     try:
-        text = read_whole(path, "study file", "Check the path.").decode()
-        parsed = parse_yaml(text)
-        waiting = [yaml.compose(text, yaml.SafeLoader)]
+        parsed = parse_yaml(read_whole(path, "study file", "Check the path.").decode())
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: byte {error.start + 1}: not UTF-8. Save the file again in UTF-8.") from None
     except ValueError as error:
         raise UserError(f"{path}: {error}.") from None
-    while waiting:  # YAML keeps the last of two equal keys and says nothing
-        node = waiting.pop()
-        if isinstance(node, yaml.MappingNode):
-            seen = set()
-            for key, value in node.value:
-                where = f"{path}: line {key.start_mark.line + 1}: {key.value}"
-                require(key.value not in seen, where, "stands here twice. Keep one.")
-                seen.add(key.value if isinstance(key.value, str) else None)
-                waiting.append(value)
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += node.value
     return StudyFile.from_mapping(parsed, str(path))
 
 

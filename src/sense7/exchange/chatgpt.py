@@ -1,6 +1,6 @@
 """Trees of messages, in which an edit or a new attempt is a branch: exports of ChatGPT, lists with parents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from sense7.exchange import content
 from sense7.exchange.content import Chat, Message, Omitted, expect, model_of
@@ -8,94 +8,94 @@ from sense7.exchange.content import Chat, Message, Omitted, expect, model_of
 BRANCH = Omitted("message of another branch")
 
 
-def _time(message: Mapping, keys: Sequence[str]) -> float | None:
-    return next((moment for key in keys if (moment := content.seconds_of(message.get(key))) is not None), None)
+def unfolded(messages: list) -> list:
+    """The messages of a list, each followed by those that it holds as its children, which then name it as parent."""
+    waiting, found = messages[::-1], []
+    while waiting:
+        message = waiting.pop()
+        of = message if isinstance(message, dict) else {}
+        key = next((key for key in content.KEYS["children"] if isinstance(of.get(key), list)), "")
+        inside = [child for child in of.get(key, ()) if isinstance(child, dict)]
+        if inside:
+            own = next(
+                (message[one] for one in content.KEYS["own"] if message.get(one) is not None), f"(message {len(found)})"
+            )
+            message = {"id": own, **message, key: None}
+            waiting += [{"parent": own, **child} for child in reversed(inside)]
+        found.append(message)
+    return found
 
 
-def _branch(parents: Mapping[str, str | None], times: Mapping[str, float | None], current: object, where: str) -> list:
-    """Names of the nodes from the root to the current one; where none such is there, to the leaf of the newest message.
+def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool = False) -> list[int]:
+    """Positions of the messages of a conversation; all of them, unless they name their parents or children.
 
-    A later message in the file is newer than one of the same time, or where no time is known.
+    Of a tree these are the messages from the root to the current one; where none such is there, to the leaf of the
+    newest message: a later one in the file is newer than one of the same time, or where no time is known. Unless it is
+    ``rooted``, the first messages may name a parent that stands for the beginning, and is not there.
     """
-    if parents and (not isinstance(current, str) or current not in parents):
-        order = {name: number for number, name in enumerate(parents)}
-        current = max(order, key=lambda name: (-1 if times.get(name) is None else times[name], order[name]))
-        children = {parent: name for name, parent in parents.items()}
+    listed = [one if isinstance(one, dict) else {} for one in messages]
+    by_children = next((key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None)
+    parent_keys = [next((key for key in content.KEYS["parent"] if key in one), None) for one in listed]
+    if not by_children and not any(key and one[key] is not None for key, one in zip(parent_keys, listed, strict=True)):
+        return list(range(len(messages)))
+    parents: dict[str, str | None] = {}
+    for number, (message, key) in enumerate(zip(messages, parent_keys, strict=True), 1):
+        expect(message, dict, f"{where}[{number}]")
+        name = content.first_of(message, "own")
+        if (name := f"message {number}" if name is None else str(name)) in parents:
+            raise ValueError(f"{where}: two messages have the id {name[:40]!r}")
+        last = next(reversed(parents), None)
+        parents[name] = None if by_children else last
+        if key:
+            parents[name] = None if message[key] is None else str(message[key])
+    names = list(parents)
+    for name, message in zip(names, messages, strict=True):  # those without a parent, from who names them as a child
+        for child in map(str, message.get(by_children) or ()) if isinstance(message.get(by_children), list) else ():
+            if child in parents and parents[child] is None:
+                parents[child] = name
+    absent = {one for one in parents.values() if one is not None and one not in parents}
+    if len(absent) == 1 and not rooted:
+        parents = {name: None if parent in absent else parent for name, parent in parents.items()}
+    current = content.first_of(about, "current")
+    if current is None or (current := str(current)) not in parents:
+        times = [content.seconds_of(content.first_of(message, "time")) for message in messages]
+        newest = max(range(len(names)), key=lambda place: (-1 if times[place] is None else times[place], place))
+        current, children = names[newest], {parent: name for name, parent in parents.items()}
         below = {current}
         while (child := children.get(current)) is not None and child not in below:
             below.add(current := child)
-    path, seen = [], set()
+    path: dict[str, None] = {}
     while current is not None:
-        if not isinstance(current, str) or current not in parents:
-            raise ValueError(f"{where}: expected a node {str(current)[:40]!r}, which is named and not there")
-        if current in seen:
+        if current not in parents:
+            raise ValueError(f"{where}: expected a node {current[:40]!r}, which is named and not there")
+        if current in path:
             raise ValueError(f"{where}: the node {current[:40]!r} is its own ancestor; expected a tree")
-        seen.add(current)
-        path.append(current)
+        path[current] = None
         current = parents[current]
-    return path[::-1]
-
-
-def _adopt(parents: dict[str, str | None], children: Mapping[str, object]) -> None:
-    """Give nodes without a parent that which names them among its children."""
-    for name, named in children.items():
-        for child in map(str, named if isinstance(named, list) else ()):
-            if child in parents and parents[child] is None:
-                parents[child] = name
-
-
-def branch_of_list(about: Mapping, messages: list, where: str) -> list[int]:
-    """Positions of the messages of a conversation; all of them, unless they name their parents or children.
-
-    The first messages may name a parent that stands for the beginning, and is not there.
-    """
-    parent_of = {
-        number: next(key for key in content.KEYS["parent"] if key in message)
-        for number, message in enumerate(messages)
-        if isinstance(message, dict) and any(key in message for key in content.KEYS["parent"])
-    }
-    listed = [one if isinstance(one, dict) else {} for one in messages]
-    by_children = next((key for key in content.KEYS["children"] if any(one.get(key) for one in listed)), None)
-    if not by_children and not any(messages[number][key] is not None for number, key in parent_of.items()):
-        return list(range(len(messages)))
-    parents, times, children, last = {}, {}, {}, None
-    for number, message in enumerate(messages):
-        expect(message, dict, f"{where}[{number + 1}]")
-        name = next(
-            (str(message[key]) for key in content.KEYS["own"] if message.get(key) is not None), f"message {number + 1}"
-        )
-        if name in parents:
-            raise ValueError(f"{where}: two messages have the id {name[:40]!r}")
-        parent = message[parent_of[number]] if number in parent_of else None if by_children else last
-        parents[name], times[name] = None if parent is None else str(parent), _time(message, content.KEYS["time"])
-        children[name], last = message.get(by_children), name
-    _adopt(parents, children)
-    if len(absent := dict.fromkeys(one for one in parents.values() if one is not None and one not in parents)) == 1:
-        parents = {name: None if parent in absent else parent for name, parent in parents.items()}
-    current = next((str(about[key]) for key in content.KEYS["current"] if about.get(key) is not None), None)
-    positions = {name: number for number, name in enumerate(parents)}
-    return [positions[name] for name in _branch(parents, times, current, where)]
+    return [names.index(name) for name in reversed(path)]
 
 
 def read_chatgpt(record: Mapping) -> Chat:
     """Read a conversation of the data export of ChatGPT."""
-    mapping = expect(record["mapping"], dict, "mapping")
-    nodes = {name: node if isinstance(node, dict) else {} for name, node in mapping.items()}
-    parents = {name: node.get("parent") for name, node in nodes.items()}
-    _adopt(parents, {name: node.get("children") for name, node in nodes.items()})
-    said = {name: node["message"] for name, node in nodes.items() if node.get("message")}
-    times = {name: _time(one, content.KEYS["time"]) if isinstance(one, dict) else None for name, one in said.items()}
-    path = _branch(parents, times, record.get("current_node"), "mapping")
+    nodes = expect(record["mapping"], dict, "mapping")
+    listed = []
+    for name, node in nodes.items():
+        of = node if isinstance(node, dict) else {}
+        time = of["message"].get("create_time") if isinstance(of.get("message"), dict) else None
+        listed.append({"id": name, "parent": of.get("parent"), "children": of.get("children"), "time": time})
+    names = list(nodes)
+    path = [names[number] for number in branch_of_list(record, listed, "mapping", rooted=True)]
     parts, models = [], {}
     for name in path:
-        expect(mapping[name], dict, f"mapping[{name[:40]!r}]")
-        if name in said:
-            where = f"mapping[{name[:40]!r}].message"
-            read = _read(expect(said[name], dict, where), where)
+        where = f"mapping[{name[:40]!r}]"
+        if message := expect(nodes[name], dict, where).get("message"):
+            read = _read(expect(message, dict, f"{where}.message"), f"{where}.message")
             parts += read
-            if read and isinstance(read[-1], Message) and model_of(said[name]):
-                models[model_of(said[name])] = None
-    parts += [BRANCH for _ in said.keys() - set(path)]
+            if read and isinstance(read[-1], Message) and model_of(message):
+                models[model_of(message)] = None
+    parts += [
+        BRANCH for name in names if name not in path and isinstance(nodes[name], dict) and nodes[name].get("message")
+    ]
     return content.assemble(
         parts,
         content.name_of(record, ("conversation_id", "id")) or "",
@@ -130,5 +130,5 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     elif not is_text:
         instead = Omitted(f"content of type {str(kind)[:40]}")
     elif text or side == content.USER or any(one.is_empty for one in left_out):
-        instead = Message(side, text, _time(message, ("create_time",)))
+        instead = Message(side, text, content.seconds_of(message.get("create_time")))
     return [*left_out, instead] if instead else left_out

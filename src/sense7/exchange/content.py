@@ -113,6 +113,11 @@ def seconds_of(value: object) -> float | None:
     return None
 
 
+def first_of(about: Mapping, kind: str) -> object:
+    """The first value of a kind of key (in vocabulary.toml) that is there; None if none is."""
+    return next((about[key] for key in KEYS[kind] if about.get(key) is not None), None)
+
+
 def model_of(about: Mapping) -> str | None:
     """The model that a conversation or a message names."""
     inner = about.get("metadata")

@@ -13,12 +13,13 @@ from pathlib import Path
 import sense7
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
-from sense7.files import one_line, parse_yaml, reading
+from sense7.files import reading
 from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
 from sense7.workbook.ids import as_name, as_number, as_text, is_blank
-from sense7.workbook.tables import read_table, read_text
+from sense7.workbook.options import ALL_COLUMNS, entries_of
+from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import LONGEST_TEXT
 
@@ -56,28 +57,16 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     >>> column_map(None, ["conversation=chat", "overall=q8", "Turn=no"])
     {'TaskId': 'chat', 'EmpathyOverall': 'q8', 'Turn': 'no'}
     """
-    columns, entries = {}, []
-    if path is not None:
-        try:
-            told = parse_yaml(read_text(path))
-        except ValueError as error:
-            raise UserError(f"{path}: {one_line(error)}. Write one line per column, NAME: COLUMN.") from None
-        for name, of in told.items() if isinstance(told, Mapping) else ():
-            if isinstance(of, bool):  # YAML reads a bare yes, no, on, off as a truth value
-                raise UserError(f"{path}: {name}: this is read as true or false. Put the column's name in quotes.")
-        if not isinstance(told, Mapping) or not all(isinstance(of, str | int | float) for of in told.values()):
-            raise UserError(f"{path}: holds no map of columns. Write one line per column, NAME: COLUMN.")
-        entries = [(name, str(of), str(path)) for name, of in told.items()]
-    for item in items:
-        name, equals, of = item.partition("=")
-        if not equals or not of.strip():
-            raise UserError(f"--column {item!r}: expected NAME=COLUMN, e.g. Affective=q1.")
-        entries.append((name, of.strip(), f"--column {item}"))
-    for name, of, where in entries:
+    columns = {}
+    for name, of, where in [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]:
+        if isinstance(of, bool):  # YAML reads a bare yes, no, on, off as a truth value
+            raise UserError(f"{where}: this is read as true or false. Put the column's name in quotes.")
+        if name == ALL_COLUMNS or not isinstance(of, str | int | float) or not str(of).strip():
+            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 (in a file NAME: COLUMN).")
         official = _ALIKE.get(normalise_name(str(name)))
         if official is None:
             raise UserError(f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}.")
-        columns[official] = of
+        columns[official] = str(of).strip()
     return columns
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sense7.exchange import content
-from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt
+from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt, unfolded
 from sense7.exchange.content import Chat, Message, Omitted, expect
 
 
 def read_list(record: object, key: str = "messages") -> Chat:
     """Read a conversation from a list of messages, or from an object with such a list and what is known about it."""
     about = record if isinstance(record, dict) else {}
-    messages = expect(about.get(key, record), list, key)
+    messages = unfolded(expect(about.get(key, record), list, key))
     parts, models = [], {}
     if about.get("system"):
         parts += content.read_message({"role": "system", "content": about["system"]}, "system")
@@ -54,7 +54,7 @@ def read_inspect(record: Mapping) -> Chat:
     return content.assemble(parts, name, condition=content.model_of(about))
 
 
-CHAT_APP = re.compile(
+_CHAT_APP = re.compile(
     r"\s*[^\w\n]{0,3}(?:[^\W\d]{3,10}\.? )?\d{1,4}[^\n:]{2,30}?\d{1,2}(?:[:.\u066b]| ?h ?)\d{2}"
     r"[^\n]{0,20}?(?:\]| [-\u2013]|:) "
 )
@@ -84,7 +84,7 @@ def read_transcript(record: Transcript) -> Chat:
     )
     lines = [(match, match["name"].casefold()) for match in begins.finditer(text)]
     before = text[: lines[0][0].start()] if lines else text
-    if CHAT_APP.match(text):
+    if _CHAT_APP.match(text):
         raise ValueError(
             "line 1: begins with date and time, as in a chat exported from WhatsApp or another messenger. Remove date "
             "and time from every line, so that each message begins with its speaker, and name both speakers by "

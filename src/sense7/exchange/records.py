@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sense7.errors import UserError
-from sense7.exchange.readers import CHAT_APP, Transcript, is_messages
+from sense7.exchange.readers import Transcript, is_messages
 from sense7.files import one_line, reading
 
 LARGEST = 2**30
@@ -44,11 +44,7 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
                 f"{path}: a parquet file. Save it as JSON Lines first, for example by "
                 'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
             )
-        elif _JSON.match(start[began:]) or (
-            (of_lines or path.suffix.casefold() == ".json")
-            and start[began:].lstrip()[:1] == b"["
-            and not CHAT_APP.match(start[began:].decode(errors="replace"))
-        ):
+        elif _JSON.match(start[began:]):
             of_lines = of_lines or _first_line_is_whole(stream)
             stream.seek(began)
             if of_lines:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -124,17 +124,30 @@ class ReadingOptions:
         >>> ReadingOptions.of(["1-7", "PreTaskImportance=1-5"]).scales["PreTaskImportance"]
         Interval(lowest=1.0, highest=5.0)
         """
-        scales: dict[str, Interval] = {}
-        for one in [scale] if isinstance(scale, str | Path | Mapping) else list(scale or ()):
-            name, equals, ends = str(one).partition("=")
-            where, entries = f"--scale {one}", {name.strip(): ends} if equals else {ALL_COLUMNS: str(one)}
-            if isinstance(one, Mapping):
-                where, entries = "scales", one
-            elif str(one).casefold().endswith((".yml", ".yaml")):
-                where, entries = str(one), _yaml(Path(one).expanduser())
-            for name, ends in entries.items():
-                scales[_column(name, where)] = parse_interval(ends, f"{where}: {name}" if len(entries) > 1 else where)
-        return cls(scales, _words(words), allow_unreadable, _missing(missing))
+        scales = {}
+        for name, ends, where in entries_of(scale, "--scale"):
+            scales[_column(name, where)] = parse_interval(ends, where)
+        words_of: dict[str, dict] = {}
+        entries = (
+            [] if words is None else list(entries_of(words if isinstance(words, Mapping) else [Path(words)], "words"))
+        )
+        for name, entry, where in sorted(entries, key=lambda one: isinstance(one[1], Mapping)):
+            column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
+            for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
+                if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
+                    raise refusal(where, "no-word", word=word)
+                declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
+                if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
+                    raise refusal(where, "no-number-of-word", word=word, number=number)
+                words_of.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
+        known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
+        for name, values, _ in entries_of(missing, "--missing"):
+            listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
+            texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
+            read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
+            column = known.get(normalise_name(str(name)), str(name))
+            missing_of[column] = missing_of.get(column, ()) + read
+        return cls(scales, words_of, allow_unreadable, missing_of)
 
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
@@ -204,59 +217,36 @@ class ReadingOptions:
 
 def is_scales_sheet(sheet: Sheet) -> bool:
     """Whether a sheet declares scales: it is called Scales, and has the columns column and scale or missing."""
-    names = {normalise_name(header) for header in sheet.header}
+    names = set(sheet.names)
     return normalise_name(sheet.name) == "scales" and "column" in names and not names.isdisjoint({"scale", "missing"})
 
 
 def with_scales_sheet(sheets: Mapping[str, Sheet], options: ReadingOptions, path: str | Path) -> ReadingOptions:
     """Add the scales and missing answers that a workbook declares in its sheet Scales; what was given comes first."""
-    scales: dict[str, Interval] = {}
-    missing: dict[str, tuple] = {}
+    scales, missing = {}, {}
     for sheet in filter(is_scales_sheet, sheets.values()):
-        names = [normalise_name(header) for header in sheet.header]
+        names = sheet.names
         for number, row in enumerate(sheet.rows, 2):
             where = f"{path}: sheet {sheet.name}, row {number}"
             cells = dict(zip(reversed(names), reversed(row), strict=True))
             if not is_blank(cells.get("missing")):
-                missing |= _missing({cells["column"]: cells["missing"]})
+                missing |= ReadingOptions.of(missing={cells["column"]: cells["missing"]}).missing
             if not is_blank(cells.get("scale")) or (is_blank(cells.get("missing")) and not is_blank(cells["column"])):
                 scales[_column(cells["column"], where)] = parse_interval(cells.get("scale"), where)
-    if not scales and not missing:
-        return options
     return replace(options, scales={**scales, **options.scales}, missing={**missing, **options.missing})
 
 
-def _missing(given: object) -> dict[str, tuple[float | str, ...]]:
-    """Column -> numbers and words for a missing answer, from what a user gives."""
-    several = [given] if isinstance(given, str | int | float) else given or ()
-    if not isinstance(given, Mapping):
-        parts = [str(one).rpartition("=") if "=" in str(one) else (ALL_COLUMNS, "", one) for one in several]
-        several = [(name.strip() or ALL_COLUMNS, values) for name, _, values in parts]
-    known = {normalise_name(official): official for official in scale_columns()}
-    missing: dict[str, tuple] = {}
-    for name, values in several.items() if isinstance(several, Mapping) else several:
-        listed = values.split(",") if isinstance(values, str) else values if isinstance(values, list) else [values]
-        texts = [(as_number(value), normalise_word(as_text(value) or "")) for value in listed]
-        read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
-        column = known.get(normalise_name(str(name)), str(name))
-        missing[column] = missing.get(column, ()) + read
-    return missing
-
-
-def _words(words: str | Path | Mapping | None) -> dict[str, dict[str, float | None]]:
-    """Column -> word -> number, from what a user gives."""
-    content = words if isinstance(words, Mapping | None) else _yaml(Path(words).expanduser())
-    where, read = "words" if isinstance(words, Mapping) else str(words), {}
-    for name, entry in sorted((content or {}).items(), key=lambda item: isinstance(item[1], Mapping)):
-        column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
-        for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
-            if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
-                raise refusal(where, "no-word", word=word)
-            declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
-            if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
-                raise refusal(where, "no-number-of-word", word=word, number=number)
-            read.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
-    return read
+def entries_of(given: object, option: str) -> Iterator[tuple[object, object, str]]:
+    """Column, value, and where it stands, of what users give: NAME=VALUE, VALUE, a mapping, a YAML file; or several."""
+    for one in [given] if isinstance(given, str | int | float | Path | Mapping) else given or ():
+        if isinstance(one, Mapping):
+            yield from ((name, value, f"{option.removeprefix('--')}: {name}") for name, value in one.items())
+        elif isinstance(one, Path) or str(one).casefold().endswith((".yml", ".yaml")):
+            path = Path(one).expanduser()
+            yield from ((name, value, f"{path}: {name}") for name, value in _yaml(path).items())
+        else:
+            name, equals, value = str(one).partition("=")
+            yield name.strip() if equals else ALL_COLUMNS, value if equals else name, f"{option} {one}"
 
 
 def _column(name: object, where: str) -> str:

@@ -130,12 +130,15 @@ def _known(vocabulary: Mapping[str, int], words: Counter) -> float:
     return sum(words[word] for word in words if word in vocabulary) / words.total() if words.total() else 1.0
 
 
-def _vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
-    """The vocabulary of any language that knows the most answers, or the official one if none knows half."""
-    chosen = scale.choose_vocabulary(words)
+def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
+    """The official vocabulary where it knows enough answers or none knows half; else that which knows the most."""
+    official, *others = scale.tables
+    if _known(official, words) >= scale.enough:
+        return official
+    chosen = max([official, *others], key=lambda vocabulary: _known(vocabulary, words))
     if _known(chosen, words) < 0.5:
         chosen = max([chosen, *language_vocabularies(scale.name)], key=lambda vocabulary: _known(vocabulary, words))
-    return chosen if _known(chosen, words) >= 0.5 else scale.tables[0]
+    return chosen if _known(chosen, words) >= 0.5 else official
 
 
 # --- numbers ---
@@ -262,7 +265,7 @@ class Question:
         scale, official = self.scale, self.scale.tables[0]
         bare = Counter({a.number: a.count for a in self.answers if a.number is not None and not a.word})
         numbers = any(answer.number is not None for answer in self.answers)
-        self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else _vocabulary(scale, self.unknown)
+        self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else choose_vocabulary(scale, self.unknown)
         known = [word for word in together if word in self.vocabulary]
         if numbers and self.vocabulary is not official and len(known) == 1:  # one word among numbers
             tables = (*scale.tables, *language_vocabularies(scale.name))
@@ -461,7 +464,7 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
     missing: dict[str, set[int]] = defaultdict(set)
     for questions in by_scale.values():
         together = sum((question.unknown for question in questions), Counter())
-        shared = _vocabulary(questions[0].scale, together)
+        shared = choose_vocabulary(questions[0].scale, together)
         pooled: dict[Interval | None, Numbers] = defaultdict(Numbers)
         for question in questions:
             question.choose_vocabulary(shared, together)

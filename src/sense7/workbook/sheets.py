@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -136,15 +137,13 @@ def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> Pa
     tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
     explained, conversations, said, turns = False, None, None, None
     if tasks and messages:
-        explained = messages.leave_out(messages.is_no_answer, set(as_names(tasks.cells("TaskId"))))
+        explained = messages.leave_out(messages.is_no_answer, set(as_names(tasks.cells("TaskId"))), diagnostics)
         known = set(as_names(messages.cells("TaskId")))
         explained |= tasks.leave_out(
             lambda row: as_name(row[tasks.positions["TaskId"]]) not in known and (explained or tasks.is_no_answer(row)),
             known,
+            diagnostics,
         )
-        for table in (tasks, messages):
-            for entry, rows in table.left_out.items():
-                diagnostics.add(entry, {"sheet": table.sheet.name}, [row + 2 for row in rows])
     if tasks:
         conversations = read_conversations(tasks, diagnostics, options)
     if messages:
@@ -254,7 +253,6 @@ class Table:
         self.official, self.sheet, self.columns = official, sheet, taxonomy.CORE_COLUMNS[official]
         self.positions = _match_columns(self.columns, sheet, diagnostics)
         self.notes: dict[str, dict] = {}
-        self.left_out: dict[str, list[int]] = {}
         self._columns = list(zip(*sheet.rows, strict=True))
         missing = [key for key in KEY_COLUMNS[official] if key not in self.positions]
         for key in missing:
@@ -262,11 +260,11 @@ class Table:
             diagnostics.add("missing-key-column", {"sheet": sheet.name, "column": key}, key=key, present=present)
         self.has_keys = not missing
 
-    def leave_out(self, explains: Callable[[list], bool], known: set) -> bool:
-        """Make rows that are no data blank, see :func:`no_data`; whether any of them names the columns."""
-        self.sheet, self.left_out = no_data(self.sheet, self.positions["TaskId"], explains, known)
+    def leave_out(self, explains: Callable[[list], bool], known: set, diagnostics: Diagnostics) -> bool:
+        """Make rows that are no data blank, see :func:`only_data`; whether any of them names the columns."""
+        self.sheet, explained = only_data(self.sheet, self.positions["TaskId"], explains, known, diagnostics)
         self._columns = list(zip(*self.sheet.rows, strict=True))
-        return "further-header" in self.left_out
+        return explained
 
     def cells(self, official: str) -> tuple:
         """Cells of a column; all None where the column is missing."""
@@ -312,8 +310,10 @@ class Table:
         )
 
 
-def no_data(sheet: Sheet, key: int, explains: Callable[[list], bool], known: set) -> tuple[Sheet, dict[str, list[int]]]:
-    """A sheet whose rows without data are blank, and these, counted from 0: names of columns, and totals.
+def only_data(
+    sheet: Sheet, key: int, explains: Callable[[list], bool], known: set, diagnostics: Diagnostics
+) -> tuple[Sheet, bool]:
+    """A sheet whose rows without data are blank, and whether any of these names the columns; they are reported.
 
     Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
     repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among the ``known``.
@@ -321,37 +321,37 @@ def no_data(sheet: Sheet, key: int, explains: Callable[[list], bool], known: set
     """
     import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
     for number, row in enumerate(sheet.rows[:4], 1):
-        if any(isinstance(cell, str) and import_id.match(cell) for cell in row):
+        filled = [cell for cell in row if not is_blank(cell)]
+        is_text = bool(filled) and all(isinstance(cell, str) for cell in filled)
+        if any(map(import_id.match, filter(lambda cell: isinstance(cell, str), filled))) or (
+            is_text and first == number - 1 and explains(row)
+        ):
             first = number
-    while first < min(len(sheet.rows), 4):
-        filled = [cell for cell in sheet.rows[first] if not is_blank(cell)]
-        if not filled or not all(isinstance(cell, str) for cell in filled) or not explains(sheet.rows[first]):
-            break
-        first += 1
-    names, ids_of = [normalise_name(header) for header in sheet.header], sheet.column(key)
-    found = {"further-header": list(range(first)), "totals": []}
-    again = {cell for cell in set(ids_of) if isinstance(cell, str) and normalise_name(cell) == names[key]}
-    begins = [next(filter(None, row), None) if row[0] is None else row[0] for row in sheet.rows]
+    names = sheet.names
+    headers, totals = set(range(first)), set()
+    begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in sheet.rows]
+    again = {cell for cell in set(sheet.column(key)) if isinstance(cell, str) and normalise_name(cell) == names[key]}
     sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
-    odd = (index for index, cell in enumerate(ids_of) if cell in again or begins[index] in sums)
-    for index in (index for index in odd if index >= first):
-        row = sheet.rows[index]
+    for index, row in enumerate(sheet.rows[first:], first):
         if row[key] in again and all(
             is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
         ):
-            found["further-header"].append(index)
+            headers.add(index)
         elif begins[index] in sums and as_name(row[key]) not in known:
-            found["totals"].append(index)
-    if left_out := {index for rows in found.values() for index in rows}:
+            totals.add(index)
+    for entry, rows in (("further-header", headers), ("totals", totals)):
+        diagnostics.add(entry, {"sheet": sheet.name}, [row + 2 for row in sorted(rows)])
+    if headers | totals:
         blank = [None] * len(names)
-        sheet = replace(sheet, rows=[blank if index in left_out else row for index, row in enumerate(sheet.rows)])
-    return sheet, {entry: rows for entry, rows in found.items() if rows}
+        rows = [blank if index in headers | totals else row for index, row in enumerate(sheet.rows)]
+        sheet = replace(sheet, rows=rows)
+    return sheet, bool(headers)
 
 
 def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
     """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
     after = normalise_name("PostTaskEmpathy")
-    names = [normalise_name(header) for header in sheet.header]
+    names = sheet.names
 
     def by_dimension(column: taxonomy.Column, name: str) -> bool:
         """Whether a name has the dimension of a rating column, as its suffix or in full."""
@@ -585,44 +585,36 @@ def read_participants(
     ``explained`` says that the other sheets have further rows of names.
     """
     candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
-
-    def columns_of(sheet: Sheet) -> list[str]:
-        return [normalise_name(header) for header in sheet.header]
-
-    def ids_of(sheet: Sheet) -> list[str]:
-        return [one for one in as_names(sheet.column(columns_of(sheet).index("pid"))) if one is not None]
-
-    def likely(sheet: Sheet) -> tuple[bool, bool, int]:
-        """The larger, the more likely this is the participants' sheet."""
-        distinct = len(set(ids_of(sheet)))
-        return "taskid" not in columns_of(sheet), len(ids_of(sheet)) == distinct, distinct
-
     for sheet in sheets.values():
         known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
         if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
-        own, original = set(columns_of(sheet)) - {""}, None
+        own, original = set(sheet.names) - {""}, None
         for name, official in used.items():
-            columns, keys = set(columns_of(sheets[name])) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
+            columns, keys = set(sheets[name].names) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
             called = normalise_name(official) in normalise_name(sheet.name)
             if columns and keys <= own and (called or columns == own):
                 original = original or name
+        people = [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one] if "pid" in own else []
+        once = len(people) == len(set(people))
         if original:
             diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
-        elif "pid" in own and ("taskid" not in own or len(ids_of(sheet)) == len(set(ids_of(sheet)))):
-            candidates.append(sheet)
+        elif "pid" in own and ("taskid" not in own or once):
+            candidates.append((("taskid" not in own, once, len(set(people))), sheet))
         else:
             diagnostics.add("unknown-sheet", {"sheet": sheet.name})
     if not candidates:
         return None, None
-    names = {normalise_name(one.name) for one in candidates}  # "People (2)" is a copy of "People"
-    originals = [
-        one for one in candidates if not any(n in (own := normalise_name(one.name)) and n != own for n in names)
+    names = {normalise_name(one.name) for _, one in candidates}
+    originals = [  # "People (2)" is a copy of "People"
+        (likely, one)
+        for likely, one in candidates
+        if not any(name in normalise_name(one.name) != name for name in names)
     ]
-    chosen = max(originals or candidates, key=likely)
-    position, active = columns_of(chosen).index("pid"), set(conversations["participant"]) if conversations else set()
+    _, chosen = max(originals or candidates, key=itemgetter(0))
+    position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
 
     def explains(row: list) -> bool:
         """Whether a row of texts is no participant: it has words above columns of numbers."""
@@ -634,10 +626,8 @@ def read_participants(
             for place in words
         )
 
-    sheet, left_out = no_data(chosen, position, explains, active)
-    for entry, rows in left_out.items():
-        diagnostics.add(entry, {"sheet": sheet.name}, [row + 2 for row in rows])
-    for candidate in candidates:
+    sheet, _ = only_data(chosen, position, explains, active, diagnostics)
+    for _, candidate in candidates:
         if candidate is not chosen:
             diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=sheet.name)
     report_state(sheet, diagnostics)

@@ -108,7 +108,9 @@ def read_table(path: Path) -> Sheet:
         if said := sample and _SEPARATOR.fullmatch(sample[0]):
             sample.pop(0)
         delimiter = said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))  # the first of equal ones
-        table = csv.reader(itertools.chain(sample, lines), delimiter=delimiter, strict=True)
+        spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
+        dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
+        table = csv.reader(itertools.chain(sample, lines), **dialect)
         try:
             if not (header := _without_blank_end(next(table, []))):
                 raise refusal(path, "no-names")

@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, reading, replacing
+from sense7.taxonomy import normalise_name
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import cell_name
 
@@ -73,6 +74,11 @@ class Sheet:
     formulas: list[tuple[int, int]] = field(default_factory=list, compare=False, repr=False)
     hidden: list[int] = field(default_factory=list, compare=False, repr=False)
     hidden_columns: list[int] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, reduced to letters and digits without case."""
+        return list(map(normalise_name, self.header))
 
     def column(self, index: int) -> list:
         """Cells of one column, from row 2 on."""
