@@ -40,7 +40,7 @@ main()
     ("arguments", "shown"),
     [
         (["check", "synthetic", "--json"], "672"),
-        (["run", "03", "-p", "draws=100"], "03-reliability.executed.ipynb"),
+        (["run", "05", "-p", "draws=100"], "05-importance.executed.ipynb"),
         (["judge", "evaluate", str(ROOT / "data" / "synthetic_judge"), "--draws", "100"], "672"),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",

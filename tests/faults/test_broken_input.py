@@ -520,8 +520,15 @@ BOMBS = {
 }
 
 
+OF_THE_SAME_KIND = {"just small enough", "rows beyond the last", "cell behind a false place"}
+CASES = [
+    pytest.param(*case, id=name, marks=[pytest.mark.long][name not in OF_THE_SAME_KIND :])
+    for name, case in BOMBS.items()
+]
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak of memory is read from /proc")
-@pytest.mark.parametrize(("make", "words"), BOMBS.values(), ids=BOMBS)
+@pytest.mark.parametrize(("make", "words"), CASES)
 def test_a_bomb_is_refused_in_bounded_time_and_memory_by_a_process_of_its_own(make, words, bench):
     process = subprocess.Popen(
         [sys.executable, "-c", TELLING_ITS_PEAK, "check", make(bench)],

@@ -329,7 +329,14 @@ DEGENERATE = {
 PLURAL = re.compile(r"(?<![\w.,])1 (?!(?:is|was|has|as|less)\b)[a-z]+s\b")
 
 
-@pytest.mark.parametrize("changes", DEGENERATE.values(), ids=DEGENERATE)
+NEARLY_WHOLE = {"as it is", "two conditions", "no topics", "no texts"}
+CASES = [
+    pytest.param(changes, id=name, marks=[pytest.mark.long][name not in NEARLY_WHOLE :])
+    for name, changes in DEGENERATE.items()
+]
+
+
+@pytest.mark.parametrize("changes", CASES)
 def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets, changes):
     rows = numbers(parse_sheets(minimal_sheets(**changes)), draws=20)
     assert len(rows) > 200

@@ -602,10 +602,6 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
     DataFrame
         One row: estimate (difference of two correlations of dimension and factor), low, high, n (turns that rate every
         dimension), unit, method (which names the dimension), reason.
-
-    Notes
-    -----
-    Checked against statsmodels' Factor (ml) of each group.
     """
     require_own(study, bootstrap)
     fewest = 20
@@ -715,10 +711,6 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     DataFrame
         The difference of the slopes (points per turn; negative: it fades) over all participants, and over those who had
         conversations of both kinds: estimate, low, high, n (rated turns), unit, method, reason.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS with an indicator of each conversation.
     """
     require_own(study, bootstrap)
     every = rated_turns(study)

@@ -173,10 +173,6 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     DataFrame
         One row per slope: estimate (points per step), low, high, n (conversations with ground truth and the columns of
         the model), unit, method, reason.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS with an indicator of each participant.
     """
     require_own(study, bootstrap)
     frame = context_frame(study)

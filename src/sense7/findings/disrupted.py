@@ -169,10 +169,6 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
         permuted order). Each has one row per event time, -3 .. 5: estimate, low, high, n (rated turns at that time),
         unit, method, reason. Time counts turns; those without a level leave a hole that the permutations keep. The poor
         turn itself is poor in every order, so at time 0 the two differ only by how poor.
-
-    Notes
-    -----
-    Checked against brute force over all orders.
     """
     require_own(study, bootstrap)
     event, tables = first_poor_event(study), {}
@@ -311,10 +307,6 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     DataFrame
         Rows *as rated*, *permuted order* and *as rated minus permuted order* (above zero: neighbors resemble each
         other): estimate, low, high, n (pairs of neighboring turns), unit, method, reason.
-
-    Notes
-    -----
-    Checked against brute force over all orders.
     """
     require_own(study, bootstrap)
     turns, words = turn_levels(study)
@@ -388,10 +380,6 @@ def continuity_contrasts(
         the others: estimate (levels; positive: lower where it failed, or lower with Relational), low, high, n (failures
         of Relational; of any other dimension), unit, method, reason. A turn without y, without a next turn (for the
         next turn), or without another rated turn is left out.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS, and that the next turn's are zero over all orders.
     """
     require_own(study, bootstrap)
 
@@ -501,10 +489,6 @@ def unmet_expectations(
     DataFrame
         One row per comparison: estimate (levels; positive: lower where the expectation was unmet), low, high,
         n (conversations), unit, method, reason.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS, and the intervals against its errors clustered by participant.
     """
     require_own(study, bootstrap)
     frame = expectation_conversations(study) if frame is None else frame
@@ -555,10 +539,6 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     ----------
     Edwards, J. R., & Parry, M. E. (1993). On the use of polynomial regression equations as an alternative to
     difference scores in organizational research. Academy of Management Journal 36, 1577-1613.
-
-    Notes
-    -----
-    Checked against statsmodels' OLS.
     """
     require_own(study, bootstrap)
     frame = expectation_conversations(study)
