@@ -120,13 +120,10 @@ def program(*command: str | Path, folder: Path = ROOT, **variables: str) -> Ran:
 
 
 class Bench:
-    """A scratch folder, the study, and clones with their books.
+    """A scratch folder, the study, and clones with their books."""
 
-    Of a ``tiny`` run, which only sees that everything works, no book is built: make says what it would do.
-    """
-
-    def __init__(self, scratch: Path, tiny: bool = False):
-        self.scratch, self.tiny = scratch, tiny
+    def __init__(self, scratch: Path):
+        self.scratch = scratch
 
     @cached_property
     def study(self):
@@ -149,9 +146,9 @@ class Bench:
         """A new clone of BEFORE with an environment by pip."""
         root = self.clone(name, BEFORE)
         pip = [root / ".venv/bin/python", "-m", "pip", "install", "--quiet", "--no-cache-dir"]
-        self.long(sys.executable, "-m", "venv", root / ".venv", folder=root)
-        self.long(*pip, "--require-hashes", "-r", "requirements.lock", folder=root)
-        self.long(*pip, "--no-deps", "--no-build-isolation", "-e", ".", folder=root)
+        program(sys.executable, "-m", "venv", root / ".venv", folder=root)
+        program(*pip, "--require-hashes", "-r", "requirements.lock", folder=root)
+        program(*pip, "--no-deps", "--no-build-isolation", "-e", ".", folder=root)
         return root
 
     def clone(self, name: str, commit: str) -> Path:
@@ -166,20 +163,16 @@ class Bench:
         """A clone after make, with nothing downloaded before."""
         shutil.rmtree(self.scratch / "empty", ignore_errors=True)
         empty = {f"{name}_CACHE_DIR": str(self.scratch / "empty" / name) for name in ("PIP", "UV")}
-        program("make", *["--dry-run"][: self.tiny], *(verbs or ["book"]), folder=root, **empty)
+        program("make", *(verbs or ["book"]), folder=root, **empty)
         return root
-
-    def long(self, *command: str | Path, **options) -> Ran:
-        """A program that a tiny run leaves out."""
-        return Ran(1.0, 1.0, 1.0, "[]") if self.tiny else program(*command, **options)
 
     def jupyter_book(self, root: Path) -> Took:
         """The pages and notebooks of BEFORE by `jupyter-book build`, which executes them, in a clone's environment."""
         stage, programs = self.scratch / "stage", root / ".venv/bin"
         shutil.rmtree(stage, ignore_errors=True)
-        command = json.loads(self.long(programs / "python", "-c", PREPARE, stage, folder=root).said)
+        command = json.loads(program(programs / "python", "-c", PREPARE, stage, folder=root).said)
         variables = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONWARNINGS": "ignore"}
-        ran = self.long(programs / "python", *command, folder=root, **variables)
+        ran = program(programs / "python", *command, folder=root, **variables)
         return Took(ran.seconds, values_in(stage / "_build" / "interactive"))
 
 
@@ -283,12 +276,12 @@ def growth(bench: Bench, ours: bool):
     """Largest peak memory at 100 times the data; and of each step, at each size, seconds of processors and MiB."""
     from sense7.simulate import Parameters, simulate
 
-    steps, (people, talks) = {}, (9, 30) if bench.tiny else (109, 672)
-    for times in (1, 2) if bench.tiny else (1, 10, 100):
+    steps = {}
+    for times in (1, 10, 100):
         data, parts, out = (bench.scratch / f"{times} {name}" for name in ("data", "parts", "out"))
         data.mkdir()
         out.mkdir()
-        parameters = Parameters(participants=people * times, conversations=talks * times)
+        parameters = Parameters(participants=109 * times, conversations=672 * times)
         for name, sheet in simulate(parameters, 1).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
@@ -297,7 +290,7 @@ def growth(bench: Bench, ours: bool):
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
                 work[path.stem] = ["run", path.stem, "--data", data, "--out", out / f"{path.stem}.ipynb"]
-        for step, command in list(work.items())[: 1 if bench.tiny else None]:
+        for step, command in work.items():
             ran = program(*SENSE7, *command)
             steps.setdefault(step, []).append([round(ran.processor, 2), round(ran.mib)])
     return Took(max(sizes[-1][1] for sizes in steps.values()), steps)
@@ -313,15 +306,12 @@ def resampled(name: str, draws: int, few: int, **options) -> Callable:
         def run(bench: Bench, ours: bool) -> Took:
             from sense7.estimators.bootstrap import ParticipantBootstrap
 
-            few_here, whole = (2, 20) if bench.tiny else (few, draws)
             people = bench.study.conversations["participant"]
-            many, some = (ParticipantBootstrap(people, number, 1) for number in (whole, few_here))
+            many, some = (ParticipantBootstrap(people, number, 1) for number in (draws, few))
             start = time.perf_counter()
             answer = function(bench.study, many if ours else some, ours)
             seconds = time.perf_counter() - start
-            return (
-                Took(seconds, function(bench.study, some, True)) if ours else Took(seconds * whole / few_here, answer)
-            )
+            return Took(seconds, function(bench.study, some, True)) if ours else Took(seconds * draws / few, answer)
 
         run.__name__ = function.__name__
         peer = f"copied rows of data frames ({few} resamples timed, and multiplied)"
@@ -393,9 +383,9 @@ def judged(bench: Bench, ours: bool, latency: float, what: str = "seconds") -> T
     from helpers.endpoint import Endpoint
 
     folder, bodies = Path(tempfile.mkdtemp(dir=bench.scratch)), bench.scratch / "bodies.json"
-    with Endpoint(latency=0.01 if bench.tiny else latency) as endpoint:
+    with Endpoint(latency=latency) as endpoint:
         session = ["judge", "run", "--data", "synthetic", "--model", "judge", "--yes", "--concurrency", 50]
-        session += ["--base-url", endpoint.address, "--out", folder / "session", *["--limit", 4][: 2 * bench.tiny]]
+        session += ["--base-url", endpoint.address, "--out", folder / "session"]
         ran = program(*([*SENSE7, *session] if ours else [sys.executable, "-c", PEER, endpoint.address, bodies]))
     if ours:
         bodies.write_text(json.dumps([one.body for one in endpoint.asked]), "utf-8")
@@ -435,7 +425,7 @@ def require_same(ours: object, theirs: object, tolerance: float) -> None:
 
 def measured(measure: Measure, bench: Bench) -> dict:
     """Run both sides in turn, each first in turn; of several pairs the first does not count."""
-    amounts, several = {"ours": [], "theirs": []}, measure.pairs > 1 and not bench.tiny
+    amounts, several = {"ours": [], "theirs": []}, measure.pairs > 1
     for number in range(measure.pairs + 1 if several else 1):
         answers = {}
         for side in sorted(["ours", "theirs"] if measure.peer else ["ours"], reverse=bool(number % 2)):

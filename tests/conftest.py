@@ -36,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 SLOWEST = (
     *("tests/built_book", "tests/browser/test_every", "tests/browser/test_hostile", "tests/book/test_build.py"),
-    *("tests/faults/test_interrupted_build", "tests/simulate", "tests/test_simulated_studies"),
+    *("tests/faults/test_interrupted_build", "tests/simulate", "tests/test_evidence"),
     *("tests/browser", "tests/book", "tests/faults"),
 )
 """Where the files lie that take longest: begun with, so that no process waits for one of them at the end."""
@@ -157,12 +157,6 @@ def copies_of():
         return both, dict(zip(bootstrap.names, taken.astype(int), strict=True))
 
     return one_draw
-
-
-@pytest.fixture(scope="session")
-def resampled():
-    """Gives of a table the values in that one draw: the other limit is that of the sample itself."""
-    return lambda table: (table["low"] + table["high"] - table["estimate"]).to_numpy(dtype=float)
 
 
 def pytest_addoption(parser):

@@ -1,8 +1,9 @@
-"""The command line as users meet it: messages, exit codes, no traceback."""
+"""The command line as users and workflows meet it: messages, last lines, exit codes, no traceback."""
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,31 +14,31 @@ from typer.main import get_command
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.execute import Rerun
+from sense7.book.manifest import write_manifest
 from sense7.workbook import read_sheets
 
+ROOT = Path(__file__).resolve().parents[1]
 SENSE7 = Path(sys.executable).with_name("sense7")
 
 
-def run(*arguments, **environment):
+def environment_of(root=None, **more):
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SENSE7_", "GITHUB_"))}
+    kept |= {"SENSE7_ROOT": str(root)} if root else {}
+    return kept | {key: str(value) for key, value in more.items()}
+
+
+def run(*arguments, cwd=None, **environment):
     """Run the command as users do."""
+    command = [SENSE7, *map(str, arguments)]
     return subprocess.run(
-        [SENSE7, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {key: str(value) for key, value in environment.items()},
+        command, capture_output=True, text=True, check=False, cwd=cwd, env=environment_of(**environment)
     )
 
 
 @pytest.fixture
 def call(run_here):
     """Run it in this process, which takes less time."""
-
-    def run(*arguments, **environment):
-        given = {name: str(value) for name, value in environment.items()}
-        return run_here(*arguments, cwd=Path.cwd(), environment=os.environ | given)
-
-    return run
+    return lambda *arguments, **more: run_here(*arguments, cwd=Path.cwd(), environment=environment_of(**more))
 
 
 def refused(done, *parts):
@@ -48,37 +49,78 @@ def refused(done, *parts):
         assert part in done.stderr
 
 
-def test_help_lists_the_verbs():
-    done = run("--help")
-    assert done.returncode == 0
-    for verb in ("check", "simulate", "fetch", "build", "ledger", "notebooks"):
-        assert verb in done.stdout
+SMALL = ("-p", "participants=8", "-p", "conversations=16")
+"""All of one size: what it implies is computed once in a process."""
+
+SIMULATE = "simulate --out x.xlsx"
+REFUSED = {
+    # Exactly one line, with what was meant
+    "biuld": "sense7: No such command 'biuld'. Did you mean 'build'? Help: sense7 --help\n",
+    "verify --quite": "sense7: No such option: --quite (Possible options: --quiet). Help: sense7 verify --help\n",
+    "fetch": "sense7: Missing argument 'name'. Help: sense7 fetch --help\n",
+    "judge rnu": "sense7: No such command 'rnu'. Did you mean 'run'? Help: sense7 judge --help\n",
+    # Data sets, editions and notebooks
+    "check": "Missing argument 'DATA'",
+    "check ofical": "synthetic, official … Did you mean official?",
+    "check synthetic --data real": "data: given twice, as synthetic and as real",
+    "build ofical": "synthetic, official",
+    "build official": "not fetched yet … sense7 fetch official",
+    "build --data absent.xlsx -q": "absent.xlsx: neither the name of a data set",
+    "run relaibility": "Did you mean reliability?",
+    "run 03 --data synthetic -p data=official": "data: given twice, as official and as syn",
+    "fetch nothing": "not a data set that can be fetched",
+    "ledger nowhere": "there is no edition 'nowhere' yet … sense7 build nowhere",
+    # Parameters
+    "build --jobs 0": "--jobs",
+    "build synthetic -p draws": "expected NAME=VALUE",
+    "build synthetic -p data=x.xlsx": "set by the build itself",
+    "build synthetic -p prompted_condition=nobody": "there is no condition 'nobody'",
+    "build synthetic -p draws=5 -p seed=yes -p color=1 -p confidence=.nan": (
+        "draws = 5 … seed = True … unknown: color … confidence = nan"
+    ),
+    "build synthetic -p draws=ten -p seed=1.5": "draws = 'ten' … seed = 1.5",
+    # Simulations
+    "simulate --out x.xlsx --seed -1": "--seed",
+    f"{SIMULATE} -p participants=0": "participants is 0",
+    f"{SIMULATE} -p participants=many": "participants is 'many'",
+    f"{SIMULATE} -p colours=3": "There is no parameter colours",
+    f"{SIMULATE} --judge x --no-judge": "exclude each other",
+    f"{SIMULATE} -p judge_signal=1 --no-judge": "-p judge_signal and --no-judge exclude each other",
+    f"{SIMULATE} -p judge_signal=9": "judge_signal is 9; accepted: a number from 0 to 3",
+    f"{SIMULATE} -p judge_colour=9": "no parameter judge_colour",
+    f"{SIMULATE} --judge results": "holds the word results",
+}
+
+
+@pytest.mark.parametrize(("command", "said"), REFUSED.items())
+def test_what_can_not_be_done_is_refused_before_anything_runs_or_is_written(command, said, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call(*command.split(), SENSE7_CACHE=tmp_path / "none")
+    refused(done, *said.split(" … "))
+    assert done.stderr == said or not said.endswith("\n")
+    assert [done.stderr.count(part) for part in said.split(" … ")] == [1] * len(said.split(" … "))
+    assert "executed" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["check"], ["build", "--jobs", "0"], ["simulate", "--out", "x", "--seed", "-1"]]
-)
-def test_a_wrong_call_ends_with_2_and_no_traceback(arguments):
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("command", "said"),
     [
-        (["biuld"], "sense7: No such command 'biuld'. Did you mean 'build'? Help: sense7 --help"),
-        (
-            ["verify", "--quite"],
-            "sense7: No such option: --quite (Possible options: --quiet). Help: sense7 verify --help",
-        ),
-        (["fetch"], "sense7: Missing argument 'name'. Help: sense7 fetch --help"),
-        (["judge", "rnu"], "sense7: No such command 'rnu'. Did you mean 'run'? Help: sense7 judge --help"),
+        ("check absent.xlsx --json", "absent.xlsx: neither the name"),
+        ("ledger nowhere --json", "there is no edition 'nowhere'"),
+        ("check --json", "Missing argument"),
     ],
 )
-def test_a_wrong_call_is_said_in_one_line_with_what_was_meant(arguments, said, call):
-    done = call(*arguments)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{said}\n")
+def test_an_error_is_json_where_the_result_would_be(command, said, call):
+    done = call(*command.split())
+    found = json.loads(done.stderr)
+    assert (done.returncode, done.stdout, found["exit_code"], found.keys()) == (2, "", 2, {"error", "exit_code"})
+    assert said in found["error"]
+
+
+def test_as_a_program_it_lists_its_verbs_and_ends_with_2():
+    assert run("--help").returncode == 0
+    refused(run("nonsense"), "No such command 'nonsense'")
 
 
 def test_every_verb_is_listed_once_under_its_panel(call):
@@ -101,21 +143,6 @@ def test_a_shell_completes_verbs():
     assert done.stdout.split() == ["build"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "part"),
-    [
-        (["check", "absent.xlsx", "--json"], 2, "absent.xlsx: neither the name"),
-        (["ledger", "nowhere", "--json"], 2, "there is no edition 'nowhere'"),
-        (["check", "--json"], 2, "Missing argument"),
-    ],
-)
-def test_an_error_is_json_where_the_result_would_be(arguments, code, part, call):
-    done = call(*arguments)
-    said = json.loads(done.stderr)
-    assert (done.returncode, done.stdout, said["exit_code"], said.keys()) == (code, "", code, {"error", "exit_code"})
-    assert part in said["error"]
-
-
 def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings-2025.xlsx").touch()
@@ -123,10 +150,6 @@ def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call
     refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Check the path.")
     (tmp_path / "words.yml").touch()
     refused(call("check", "ratings-2025.xlsx", "--words", "worsd.yml"), "no such file. Did you mean words.yml?")
-
-
-def test_a_notebook_that_is_spelt_otherwise_is_suggested(call):
-    refused(call("run", "relaibility"), "Did you mean reliability?")
 
 
 def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeypatch, call):
@@ -142,45 +165,6 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
 
 
-def test_the_data_of_a_run_are_given_once(call):
-    done = call("run", "03", "--data", "synthetic", "-p", "data=official")
-    refused(done, "data: given twice, as official and as syn")
-
-
-def test_data_may_be_given_by_the_option_that_other_verbs_have(tmp_path, call):
-    assert call("check", "--data", "synthetic").stdout == call("check", "synthetic").stdout
-    refused(call("check", "synthetic", "--data", "real"), "data: given twice, as synthetic and as real")
-    refused(call("build", "--data", tmp_path / "absent.xlsx", "-q"), "absent.xlsx: neither the name of a data set")
-    refused(call("check"), "Missing argument 'DATA'")
-
-
-def test_an_unknown_data_set_is_refused_with_the_names_that_exist(call):
-    refused(call("check", "ofical"), "synthetic, official", "Did you mean official?")
-    refused(call("build", "ofical"), "synthetic, official")
-
-
-def test_the_official_workbook_has_to_be_fetched_first(tmp_path, call):
-    refused(call("build", "official", SENSE7_CACHE=tmp_path), "not fetched yet", "sense7 fetch official")
-
-
-@pytest.mark.parametrize(
-    ("parameter", "said"),
-    [
-        ("draws=ten", "draws = 'ten'"),
-        ("draws=5", "draws = 5"),
-        ("seed=1.5", "seed = 1.5"),
-        ("colour=red", "colour"),
-        ("data=x.xlsx", "set by the build itself"),
-        ("draws", "expected NAME=VALUE"),
-        ("prompted_condition=nobody", "there is no condition 'nobody'"),
-    ],
-)
-def test_unfit_parameters_are_refused_before_anything_runs(parameter, said, call):
-    done = call("build", "synthetic", "-p", parameter)
-    refused(done, said)
-    assert "executed" not in done.stderr
-
-
 def test_check_says_what_is_in_the_default_workbook(call):
     done = call("check", "synthetic")
     assert done.returncode == 0
@@ -191,23 +175,13 @@ def test_check_says_what_is_in_the_default_workbook(call):
     assert description["diagnostics"] == []
 
 
-def test_the_default_workbook_passes_the_strict_reader(call):
-    assert call("check", "synthetic", "--strict").returncode == 0
+@pytest.fixture
+def roughly(monkeypatch):
+    """The truth of a simulated judge from few conversations: how exact it is changes nothing in what is written."""
+    monkeypatch.setattr("sense7.simulate.judge.LEAST_CONVERSATIONS", 1)
 
 
-def test_a_session_opens_as_many_data_sets_as_it_likes():
-    import sense7 as s7
-
-    first, second = s7.load("synthetic"), s7.load("synthetic")
-    assert len(first.turns) == len(second.turns)
-    for name in s7.__all__:
-        assert getattr(s7, name) is getattr(s7, name)
-
-
-# All of one size: what it implies is computed once in a process.
-SMALL = ("-p", "participants=8", "-p", "conversations=16")
-
-
+@pytest.mark.usefixtures("roughly")
 def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     out = tmp_path / "mine.xlsx"
     done = call("simulate", "--out", out, "--seed", 3, *SMALL)
@@ -222,6 +196,7 @@ def test_simulate_writes_a_workbook_that_knows_it_is_synthetic(tmp_path, call):
     assert len(read_sheets(out)["Tasks"].rows) == 16
 
 
+@pytest.mark.usefixtures("roughly")
 def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_is_the_same(tmp_path, call):
     out = tmp_path / "a.xlsx"
     assert call("simulate", "--out", out, *SMALL).returncode == 0
@@ -236,36 +211,10 @@ def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_i
     assert "simulated judge (simulated-judge-iter1, simulated-judge-iter2): no model was asked" in said
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--judge", "x", "--no-judge"), "exclude each other"),
-        (("-p", "judge_signal=1", "--no-judge"), "-p judge_signal and --no-judge exclude each other"),
-        (("-p", "judge_signal=9"), "judge_signal is 9; accepted: a number from 0 to 3"),
-        (("-p", "judge_colour=9"), "no parameter judge_colour"),
-        (("--judge", "results"), "holds the word results"),
-    ],
-)
-def test_unfit_options_of_the_simulated_judge_are_refused_and_nothing_is_written(tmp_path, options, said, call):
-    where = [tmp_path / word if word in ("x", "results") else word for word in options]
-    refused(call("simulate", "--out", tmp_path / "x.xlsx", *SMALL, *where), said)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("setting", ["participants=0", "participants=many", "colours=3"])
-def test_simulate_refuses_unfit_parameters_and_writes_nothing(tmp_path, setting, call):
-    refused(call("simulate", "--out", tmp_path / "x.xlsx", "-p", setting), setting.partition("=")[0])
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_simulate_lists_its_parameters(call):
     done = call("simulate", "--parameters")
     assert done.returncode == 0
     assert "participants" in done.stdout
-
-
-def test_fetch_of_an_unknown_name_is_refused(call):
-    refused(call("fetch", "nothing"), "not a data set that can be fetched")
 
 
 def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
@@ -275,5 +224,115 @@ def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
     assert "UNVERIFIED" in done.stdout
 
 
-def test_ledger_of_an_edition_that_is_not_there_names_those_that_are(call):
-    refused(call("ledger", "nowhere"), "there is no edition 'nowhere' yet", "sense7 build nowhere")
+@pytest.fixture
+def checkout(tmp_path):
+    """What is enough of a checkout for the ledger's verbs."""
+    (tmp_path / "notebooks").mkdir()
+    shutil.copyfile(ROOT / "_config.yml", tmp_path / "_config.yml")
+    return tmp_path
+
+
+def ledger_row(name, verdict, grade="A", estimate=4, release=None):
+    computed = {"estimate": estimate, "low": None, "high": None, "n": 672, "unit": "conditions", "reason": None}
+    claim = {"title": f"[bold]{name}", "grade": grade, "shown": "4", "contradiction": None, "release": release}
+    row = {"id": name, "published": claim, "computed": computed, "verdict": verdict, "tuned": False}
+    return row | {"rule": {"mark": "passed by these data", "why": None}, "check": None}
+
+
+def write_ledger(root, name, *rows):
+    folder = root / "_build" / "editions" / name
+    folder.mkdir(parents=True)
+    (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
+    (folder / "edition.json").write_text(json.dumps({"label": f"the data of {name}"}), "utf-8")
+    write_manifest(folder)
+
+
+def test_the_last_line_of_a_build_is_the_front_page_and_the_one_before_the_verdicts(tmp_path, call):
+    first = run("build", "synthetic", cwd=tmp_path)  # from anywhere: the library knows its checkout
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.splitlines()[-1] == str(ROOT / "_build" / "editions" / "synthetic" / "html" / "index.html")
+    assert first.stdout.splitlines()[-2].startswith("Ledger: ")
+    again = call("build", "--quiet")
+    assert again.returncode == 0
+    assert again.stdout == first.stdout
+    assert again.stderr == ""
+    assert "nothing changed since this edition was built" in call("build").stderr
+
+
+def test_the_ledger_is_printed_with_every_claim(call):
+    done = call("ledger")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(call("ledger", "synthetic", "--json").stdout)
+    assert len(rows) > 20
+    shown = "".join(done.stdout.split())
+    for row in rows:
+        assert "".join(row["rule"]["mark"].split()) in shown
+    assert "Contradiction:" in done.stdout
+    strict = call("ledger", "synthetic", "--strict")
+    assert strict.returncode == 1, "only the official workbook is compared with the paper"
+    assert "synthetic: nothing was compared with the paper" in strict.stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "code"),
+    [
+        ([ledger_row("a", "reproduced"), ledger_row("b", "cannot be computed here")], 0),
+        ([ledger_row("a", "reproduced"), ledger_row("b", "differs")], 1),
+        ([ledger_row("b", "differs", grade="B")], 1),
+        ([ledger_row("b", "differs", grade="C"), ledger_row("d", "differs", grade="D")], 0),
+    ],
+)
+def test_strict_fails_where_the_official_workbook_differs_from_a_primary_figure(checkout, rows, code, call):
+    write_ledger(checkout, "official", *rows)
+    done = call("ledger", "official", "--strict", root=checkout)
+    assert done.returncode == code
+    assert ("differs from a primary figure: b" in done.stderr) is bool(code)
+    assert "[bold]" in done.stdout, "titles are text, not markup of the terminal"
+    assert call("ledger", "official", root=checkout).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["official", "mine"])
+def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, call):
+    """It printed a note and ended with 0 for an unverified copy, as if that had reproduced the paper."""
+    write_ledger(checkout, name, ledger_row("a", "not comparable"), ledger_row("b", "not comparable"))
+    done = call("ledger", name, "--strict", "--json", root=checkout)
+    assert done.returncode == 1
+    assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
+    assert "sense7 fetch official" in done.stderr
+    assert json.loads(done.stdout)[0]["verdict"] == "not comparable"
+
+
+@pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])
+def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call):
+    """They are compared with their own numbers in every edition: that is no word on the paper, for or against."""
+    others = [ledger_row(name, name, release=["ieval"]) for name in ("reproduced", "differs")]
+    write_ledger(checkout, "official", ledger_row("a", about_sense_7), *others)
+    done = call("ledger", "official", "--strict", root=checkout)
+    assert done.returncode == code
+    assert "Claims about other works, compared with the numbers that they released" in done.stdout
+
+
+def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout, call):
+    write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
+    done = call("ledger", "yours", root=checkout)
+    assert done.returncode == 2
+    assert "no edition 'yours' yet (present: mine)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", [["build"], ["ledger"], ["notebooks"]])
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path, verb, call):
+    done = call(*verb, root=tmp_path)
+    assert done.returncode == 2
+    assert "not a checkout" in done.stderr
+
+
+def test_derived_notebooks_can_be_checked_and_written(checkout, call):
+    shutil.copyfile(ROOT / "notebooks" / "01-dataset.md", checkout / "notebooks" / "01-dataset.md")
+    stale = call("notebooks", "--check", root=checkout)
+    assert stale.returncode == 1
+    assert "01-dataset.ipynb" in stale.stderr
+    assert call("notebooks", root=checkout).stdout == "1 written\n"
+    assert call("notebooks", "--check", root=checkout).stdout == "up to date\n"
+    derived = (checkout / "notebooks" / "01-dataset.ipynb").read_bytes()
+    assert derived == (ROOT / "notebooks" / "01-dataset.ipynb").read_bytes()

@@ -1,6 +1,7 @@
-"""The files that make an environment, and those that automate, agree with each other."""
+"""The files that make an environment, automate, or release a version agree with each other."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from scripts import check_release
+
+import sense7
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -312,14 +316,6 @@ class SmallProject:
         """What the project's own program prints, in the environment."""
         return subprocess.run([self.environment / "bin/sense7"], capture_output=True, text=True, check=True).stdout
 
-    def has(self, name):
-        return any(self.environment.glob(f"lib/python*/site-packages/{name}.py"))
-
-    def replace_uv(self, script):
-        (self.uv / "uv").unlink()
-        (self.uv / "uv").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (self.uv / "uv").chmod(0o755)
-
     def _wheel(self, name, version):
         path = self.wheels / f"{name}-{version}-py3-none-any.whl"
         about = f"{name}-{version}.dist-info"
@@ -341,33 +337,36 @@ def project(tmp_path):
 
 
 def test_the_environment_is_made_once_and_follows_what_the_locks_say(project):
-    assert project.make("setup") == ["Making .venv from requirements.lock (once) ..."]
-    assert project.program() == "alpha 1.0\n"
-    os.utime(project.root / "requirements.lock", (2e9, 2e9))
-    assert project.make("setup") == []
     assert project.make("judge") == ["Making .venv from requirements-judge.lock (once) ..."]
-    assert project.has("beta")
+    assert project.program() == "alpha 1.0\n"
     made = project.environment.stat().st_ino
+    os.utime(project.root / "requirements.lock", (2e9, 2e9))
     assert project.make("judge") == project.make("setup") == []
     assert project.environment.stat().st_ino == made
-    for lock in LOCKS:
-        project.lock(lock, alpha="2.0", **({"beta": "1.0"} if "judge" in lock else {}))
-    os.utime(project.root / "requirements.lock", (0, 0))
-    assert project.make("setup") == ["Making .venv from requirements-judge.lock (once) ..."]
-    assert project.has("beta")
     # Other systems have no locale in ASCII.
     variables = project.variables | ({"LC_ALL": "C"} if sys.platform == "linux" else {})
     command = [project.environment / "bin/python", project.environment / "bin/sense7"]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("alpha 2.0\n", "")
+    assert (done.stdout, done.stderr) == ("alpha 1.0\n", "")
+
+
+@pytest.mark.long
+def test_the_environment_of_a_judge_stays_one_when_the_locks_change(project):
+    project.make("judge")
+    for lock in LOCKS:
+        project.lock(lock, alpha="2.0", **({"beta": "1.0"} if "judge" in lock else {}))
+    os.utime(project.root / "requirements.lock", (0, 0))
+    assert project.make("setup") == ["Making .venv from requirements-judge.lock (once) ..."]
+    assert any(project.environment.glob("lib/python*/site-packages/beta.py"))
+    assert project.program() == "alpha 2.0\n"
 
 
 @pytest.mark.long
 def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it_was(project):
-    project.replace_uv(
-        'case "$*" in *requirements*) echo "No index." >&2; exit 1; esac; '
-        f'exec "{Path(sys.executable).parent / "uv"}" "$@"'
-    )
+    refusing = '#!/bin/sh\ncase "$*" in *requirements*) echo "No index." >&2; exit 1; esac; exec'
+    (project.uv / "uv").unlink()
+    (project.uv / "uv").write_text(f'{refusing} "{Path(sys.executable).parent / "uv"}" "$@"\n', encoding="utf-8")
+    (project.uv / "uv").chmod(0o755)
     assert project.make("setup") == [
         "Making .venv from requirements.lock (once) ...",
         "uv can't: No index. With pip, which takes about a minute ...",
@@ -379,3 +378,92 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
     assert not [*project.root.glob(".part-*")]
     project.lock("requirements.lock", alpha="1.0")
     assert project.make("setup") == []
+
+
+TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("a-*.yml"))
+
+AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+
+
+@pytest.fixture
+def ready(tmp_path, monkeypatch):
+    """A repository whose version 1.2.3 can be released."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\n", "utf-8")
+    (tmp_path / "codemeta.json").write_text('{"version": "1.2.3"}', "utf-8")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [1.2.3] - 2026-01-31\n", "utf-8")
+    check_release.git(tmp_path, "init", "-q")
+    commit(tmp_path)
+    assert check_release.problems(tmp_path, "1.2.3") == []
+    return tmp_path
+
+
+def commit(root):
+    check_release.git(root, "add", "-A")
+    check_release.git(root, *AUTHOR, "commit", "-q", "-m", "a")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("CITATION.cff", "version: 1.2.2\n", "CITATION.cff: says version 1.2.2"),
+        ("CITATION.cff", "title: a\n", "CITATION.cff: says version None"),
+        ("codemeta.json", json.dumps({"version": "1.2.4"}), "codemeta.json: says version 1.2.4"),
+        ("CHANGELOG.md", "## [Unreleased]\n\n- 1.2.3\n", "CHANGELOG.md: no heading"),
+        ("CHANGELOG.md", "## [1.2.3]\n", "CHANGELOG.md: no heading"),
+        ("CHANGELOG.md", None, "CHANGELOG.md: no heading"),
+    ],
+)
+def test_a_file_that_says_otherwise_is_named(ready, name, text, said):
+    (ready / name).write_text(text, "utf-8") if text else (ready / name).unlink()
+    commit(ready)
+    (problem,) = check_release.problems(ready, "1.2.3")
+    assert problem.startswith(said)
+
+
+def test_what_is_not_committed_is_said(ready):
+    (ready / "new.txt").touch()
+    (problem,) = check_release.problems(ready, "1.2.3")
+    assert "not committed" in problem
+
+
+def test_a_version_is_released_once(ready):
+    check_release.git(ready, "tag", "v1.2.3")
+    (problem,) = check_release.problems(ready, "1.2.3")
+    assert "released already" in problem
+
+
+def test_only_three_numbers_are_a_version(ready):
+    assert "no version to release" in check_release.problems(ready, "1.2.3.dev1")[0]
+
+
+# The project itself
+
+
+def test_every_file_says_the_same_version_and_repository():
+    version = sense7.__version__
+    assert set(check_release.stated(ROOT).values()) == {version}
+    assert check_release.stated(ROOT).keys() == {"CITATION.cff", "codemeta.json", "book/cite.md"}
+    assert re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)[:2] == ["Unreleased", version]
+    citation, config = (yaml.safe_load((ROOT / name).read_text("utf-8")) for name in ("CITATION.cff", "_config.yml"))
+    assert citation["repository-code"] == config["repository"]["url"]
+
+
+def test_codemeta_says_what_other_files_say():
+    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert said["softwareRequirements"] == PROJECT["dependencies"]
+    assert said["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
+    assert (said["description"], said["keywords"]) == (PROJECT["description"], PROJECT["keywords"])
+    assert (said["name"], said["codeRepository"]) == (citation["title"], citation["repository-code"])
+    assert said["dateModified"] == str(citation["date-released"])
+    assert said["referencePublication"]["name"] == citation["preferred-citation"]["title"]
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_issue_templates_are_forms_that_ask_for_what_is_needed(path):
+    form = yaml.safe_load(path.read_text("utf-8"))
+    assert {"name", "description", "body"} <= form.keys()
+    assert any(part["validations"]["required"] for part in form["body"] if "validations" in part)
+    assert len({part["id"] for part in form["body"]}) == len(form["body"])

@@ -39,10 +39,9 @@ main()
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [
-        (["check", "synthetic"], "672"),
-        (["check", "synthetic", "--json"], '"conversations"'),
+        (["check", "synthetic", "--json"], "672"),
         (["run", "03", "-p", "draws=100"], "03-reliability.executed.ipynb"),
-        (["judge", "evaluate", str(ROOT / "data" / "synthetic_judge")], "672"),
+        (["judge", "evaluate", str(ROOT / "data" / "synthetic_judge"), "--draws", "100"], "672"),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
 )

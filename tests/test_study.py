@@ -1,12 +1,20 @@
-"""Parts of a study, how a study is shown, and what is said at the doors to what is of a wrong kind."""
+"""Studies as they are loaded, their parts, how they are shown, and the names of ``import sense7 as s7``."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sense7 as s7
+from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.workbook import parse_sheets
+from sense7.loading import load
+from sense7.workbook import parse_sheets, read_sheets, write_sheets
 
 
 @pytest.fixture
@@ -108,3 +116,69 @@ def test_a_study_is_shown_in_one_short_line(study):
 
 def test_a_name_cannot_steer_the_terminal(minimal_sheets):
     assert "\x1b" not in repr(parse_sheets(minimal_sheets(), name="a\x1b[31m"))
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return Path(shutil.copyfile(data_file("synthetic.xlsx"), tmp_path / "mine.xlsx"))
+
+
+def test_nobody_finds_what_another_changed(mine):
+    del load(mine).conversations["condition"]
+    assert "condition" in load(mine).conversations
+
+
+def test_where_it_came_from_is_looked_up_when_it_is_loaded(mine):
+    assert load(mine).provenance.kind == "synthetic"
+    assert load("synthetic").name == "synthetic" != load(mine).name
+
+
+def test_a_file_that_changed_meanwhile_is_read_again(mine):
+    known = len(load(mine).conversations)
+    sheets = read_sheets(mine)
+    tasks = sheets["Tasks"]
+    gone = tasks.rows.pop()[tasks.header.index("TaskId")]
+    messages = sheets["Messages"]
+    messages.rows[:] = [row for row in messages.rows if row[messages.header.index("TaskId")] != gone]
+    write_sheets(list(sheets.values()), mine)
+    assert len(load(mine).conversations) == known - 1
+
+
+@pytest.mark.parametrize(
+    ("short", "thing"),
+    [
+        ("icc", lambda: s7.rater_agreement.intraclass_correlations),
+        ("omega", lambda: s7.factor.omega_total),
+        ("cohens_kappa", lambda: s7.rater_agreement.weighted_kappa),
+        ("cohens_d", lambda: s7.effect_size.cohens_d),
+        ("holm", lambda: s7.estimates.holm),
+    ],
+)
+def test_a_statistic_is_found_under_the_name_by_which_it_is_looked_for(short, thing):
+    assert getattr(s7, short) is thing()
+    assert short in dir(s7)
+
+
+def test_every_listed_name_is_there():
+    assert set(s7.__all__) <= set(dir(s7))
+    for name in dir(s7):
+        assert hasattr(s7, name), name
+
+
+@pytest.mark.parametrize(("misspelt", "meant"), [("relaibility", "reliability"), ("Alpha", "alpha"), ("laod", "load")])
+def test_what_was_meant_is_said_of_a_misspelt_name(misspelt, meant):
+    with pytest.raises(AttributeError, match=rf"no attribute '{misspelt}'\. Did you mean {meant}\?$"):
+        getattr(s7, misspelt)
+
+
+def test_a_name_like_no_other_leads_to_the_list():
+    with pytest.raises(AttributeError, match=re.escape("'qqqq'. dir(sense7) lists those it has.")):
+        _ = s7.qqqq
+    assert not hasattr(s7, "__wrapped__")
+
+
+def test_the_command_line_starts_without_the_heavy_libraries():
+    heavy = {"pandas", "numpy", "matplotlib", "scipy", "seaborn", "statsmodels", "papermill", "sphinx", "xlsxwriter"}
+    code = f"import sys, sense7.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

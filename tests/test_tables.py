@@ -181,20 +181,3 @@ def test_a_terminal_gets_all_variants_under_their_names():
 def test_what_cannot_be_shown_is_refused(shown, problem):
     with pytest.raises(ValueError, match=f"variants of 'rule': {problem}"):
         Variants(shown, label="rule")
-
-
-# In a browser
-
-
-@pytest.fixture
-def page(browser, tmp_path):
-    """A page with two switches, opened from disk."""
-    path = tmp_path / "page.html"
-    second = Variants({"a": table("x"), "b": table("y")}, label="other")
-    body = f"<main><h1>Variants</h1>{some()._repr_html_()}{second._repr_html_()}</main>"
-    path.write_text(f"<!DOCTYPE html><html lang='en'><title>Variants</title><body>{body}</body></html>", "utf-8")
-    context = browser.new_context()
-    opened = context.new_page()
-    opened.goto(path.as_uri())
-    yield opened
-    context.close()

@@ -5,6 +5,7 @@ another host than the one that was asked, and no more is read than a workbook ca
 said in one sentence, with how to fix it. What is known of the file afterwards is for :mod:`sense7.sources`.
 """
 
+import contextlib
 import ipaddress
 import sys
 from pathlib import Path
@@ -130,7 +131,10 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
     if place is None:
         raise UserError(f"{address!r:.200}: not an address that can be fetched. Give https://HOST/PATH, or a file.")
     scheme, host, _ = place
-    if scheme != "https" and not (scheme == "http" and _is_loopback(host)):
+    local = host == "localhost"
+    with contextlib.suppress(ValueError):
+        local |= ipaddress.ip_address(host).is_loopback
+    if scheme != "https" and not (scheme == "http" and local):
         raise UserError(
             f"{address!r:.200}: refused, as {scheme} can be altered on its way. Give an https address, or a file."
         )
@@ -154,13 +158,6 @@ def _place(address: str) -> tuple[str, str, int] | None:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def _network_message(name: str, address: str, error: Exception, copy: str) -> str:
     """Say in one sentence what went wrong and what to do."""
     import requests
@@ -180,7 +177,12 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
         case known.Timeout():
             what, fix = f"{host} doesn't answer in time", later
         case known.HTTPError():
-            what, fix = _status(host, error.response.status_code)
+            status = error.response.status_code
+            what, fix = {
+                404: (f"{host} has no such file (HTTP {status})", "It may have moved: look at the repository"),
+                401: (f"{host} refuses (HTTP {status})", "A sign-in or a permission may be needed"),
+                429: (f"{host} has had too many requests (HTTP 429)", "Wait some minutes"),
+            }.get({410: 404, 403: 401}.get(status, status), (f"{host} answers with an error (HTTP {status})", later))
         case known.ChunkedEncodingError() | known.ContentDecodingError():
             what, fix = "the transfer broke off or arrived garbled", "Run the command again"
         case known.TooManyRedirects():
@@ -199,16 +201,6 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
         f"sense7 fetch {name} --mirror {copy}. "
         f"Asked: {public_address(address)}"
     )
-
-
-def _status(host: str | None, status: int) -> tuple[str, str]:
-    if status in (404, 410):
-        return f"{host} has no such file (HTTP {status})", "It may have moved: look at the repository"
-    if status in (401, 403):
-        return f"{host} refuses (HTTP {status})", "A sign-in or a permission may be needed"
-    if status == 429:
-        return f"{host} has had too many requests (HTTP 429)", "Wait some minutes"
-    return f"{host} answers with an error (HTTP {status})", "Try again later"
 
 
 def public_address(address: str) -> str:

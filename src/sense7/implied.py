@@ -137,7 +137,14 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
     """
     if truth is None:
         return {}
-    known = {key: _mean(entry) for key, entry in _applicable(truth, implied).items()}
+    known, judge = {}, (truth.get("judge") or {}).get("parameters")
+    fits = implied is not None and implied["parameters"] == truth["parameters"]
+    same_judge = fits and judge is not None and implied.get("judge", judge) == judge
+    for key, entry in implied["values"].items() if fits else ():
+        mean, studies, of_judge = entry["mean"], entry["studies"], entry.get("judge", key.startswith(_JUDGE))
+        if isinstance(mean, int | float) and math.isfinite(mean) and (same_judge or not of_judge):
+            source = f"the companion's statistics, {studies:,} studies"
+            known[key] = ImpliedTruth(mean, entry["error"] or 0.0, entry["sd"], studies, source)
     merged = {}
     for entry in truth["planted"]:
         stored = known.pop(entry["key"], None)
@@ -147,27 +154,6 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
         else:
             merged[entry["key"]] = stored
     return merged | known
-
-
-def _applicable(truth: Mapping, implied: Mapping | None) -> dict[str, Mapping]:
-    """Stored means that hold for a workbook."""
-    if implied is None or implied["parameters"] != truth["parameters"]:
-        return {}
-    judge = (truth.get("judge") or {}).get("parameters")
-    same_judge = judge is not None and implied.get("judge", judge) == judge
-    return {
-        key: entry
-        for key, entry in implied["values"].items()
-        if isinstance(entry["mean"], int | float)
-        and math.isfinite(entry["mean"])
-        and (same_judge or not entry.get("judge", key.startswith(_JUDGE)))
-    }
-
-
-def _mean(entry: Mapping) -> ImpliedTruth:
-    studies = entry["studies"]
-    source = f"the companion's statistics, {studies:,} studies"
-    return ImpliedTruth(entry["mean"], entry["error"] or 0.0, entry["sd"], studies, source)
 
 
 def distances(values: Mapping[str, Mapping], truths: Mapping[str, ImpliedTruth]) -> dict[str, float]:

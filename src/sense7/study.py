@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sense7.errors import UserError, described
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
@@ -139,7 +137,26 @@ class Study:
         criteria = {name: wanted for name, wanted in criteria.items() if wanted is not None}
         if not criteria:
             raise UserError("subset wants participants, conversations or conditions: give at least one of them.")
-        kept = np.logical_and.reduce([self._chosen(name, wanted) for name, wanted in criteria.items()])
+        import numpy as np  # what a build looks at first needs none
+
+        kept = np.ones(len(self.conversations), dtype=bool)
+        for name, wanted in criteria.items():
+            column = self.conversations[name]
+            try:
+                items = [wanted] if isinstance(wanted, str) else list(wanted)
+            except TypeError:
+                raise UserError(f"subset wants ids or a boolean mask as {name}s; got {described(wanted)}.") from None
+            known = set(column.dropna())
+            if items and all(isinstance(one, bool | np.bool_) for one in items):
+                if len(items) != len(column):
+                    has = f"{len(column):,}; this one has {len(items):,}."
+                    raise UserError(f"A mask of {name}s has one value per conversation: {has}")
+                kept &= np.array(items, dtype=bool)
+            elif unknown := [one for one in items if one not in known]:
+                some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
+                raise UserError(f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}.")
+            else:
+                kept &= column.isin(items).to_numpy()
         if not kept.any():
             raise UserError(f"No conversation of the study {self.name} meets {' and '.join(criteria)} together.")
         chosen = self.conversations[kept].reset_index(drop=True)
@@ -156,26 +173,6 @@ class Study:
             participants=None if self.participants is None else only(self.participants, "participant"),
             provenance=None,
         )
-
-    def _chosen(self, name: str, wanted: Collection) -> np.ndarray:
-        """Conversations that meet one criterion of :meth:`subset`."""
-        column = self.conversations[name]
-        wanted = [wanted] if isinstance(wanted, str) else wanted
-        try:
-            items = list(wanted)
-        except TypeError:
-            raise UserError(f"subset wants ids or a boolean mask as {name}s; got {described(wanted)}.") from None
-        if items and all(isinstance(one, bool | np.bool_) for one in items):
-            if len(items) != len(column):
-                raise UserError(
-                    f"A mask of {name}s has one value per conversation: {len(column):,}; this one has {len(items):,}."
-                )
-            return np.array(items, dtype=bool)
-        known = set(column.dropna())
-        if unknown := [one for one in items if one not in known]:
-            some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")
-            raise UserError(f"The study {self.name} has no {name} {unknown[0]!r}. Known: {some}.")
-        return column.isin(items).to_numpy()
 
     @property
     def conditions(self) -> list[str]:

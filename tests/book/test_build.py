@@ -149,6 +149,7 @@ def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_p
         (others / path.name).write_bytes(path.read_bytes())
     both, runs = sorted(others.iterdir()), judges.read_runs(study, others)
     monkeypatch.setattr(judges, "read_runs", lambda study, folder: runs)
+    monkeypatch.setattr("sense7.loading.load", lambda data, **options: study)
     rest = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
     for judged, judge, kept in (([], "", False), (both, "", False), (both, "simulated-judge", True)):
         given = resolve_inputs("synthetic", parameters={"judge": judge} if judge else {})

@@ -214,14 +214,6 @@ def test_a_circle_of_needs_is_named(chain, needs, said):
         chain.plan()
 
 
-def test_every_unfit_parameter_is_said_in_one_message(chain):
-    with pytest.raises(UserError) as caught:
-        chain.plan(draw=5, sed=1, draws=5, seed=True)
-    message = str(caught.value)
-    for part in ("unknown: draw, sed (accepted: data, draws, results, seed)", "draws = 5", "seed = True"):
-        assert message.count(part) == 1, message
-
-
 # Runs
 
 

@@ -18,7 +18,7 @@ from sense7.book.manifest import damage, environment_of, installed_otherwise, ke
 from sense7.checkout import Project
 from sense7.errors import UserError
 
-HEAVY = {"pandas", "scipy", "matplotlib", "sphinx", "jupytext", "papermill"}
+HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "sphinx", "jupytext", "papermill"}
 FACTS = {
     "label": "mine",
     "file": "m.xlsx",

@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from helpers.checkout import recording
 from helpers.studies import FRAMES
+from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.notebooks import (
     COMMON,
@@ -285,3 +286,30 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
     cell = json.loads(notebooks.skip_unfit(text, parameters, tmp_path))["cells"][-1]
     assert cell["metadata"]["tags"] == ["by-hand", *["skip-execution", "nbval-skip"] * bool(says)]
     assert "".join(cell["source"]) == f"{notebooks.NOT_RUN}{says}\n" * bool(says) + "1 / 0"
+
+
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("conversations", "participants", "seed"),
+    [
+        (24, 6, 3),
+        *(pytest.param(*size, marks=pytest.mark.long) for size in ((12, 3, 3), (12, 12, 1), (40, 10, 2), (60, 20, 3))),
+    ],
+)
+def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, conversations, participants, seed):
+    parameters = simulate.Parameters(participants=participants, conversations=conversations)
+    simulate.simulate(parameters, seed=seed, judge=None).write(tmp_path / "small.xlsx")
+    given = {"data": str(tmp_path / "small.xlsx"), "predictions": "", "draws": 100, "results": str(tmp_path)}
+    ran = set()
+    for notebook in find_notebooks(ROOT):
+        text = notebooks.skip_unfit(to_ipynb(notebook), given | {"seed": 1, "confidence": 0.95}, ROOT)
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+        by_hand = [place for place, cell in enumerate(cells) if notebooks.BY_HAND in cell["metadata"].get("tags", ())]
+        names = {}
+        for cell in cells[: max(by_hand, default=-1) + 1] if "data" in "".join(cells[0]["source"]) else ():
+            tags = cell["metadata"].get("tags", ())
+            if "skip-execution" not in tags:
+                exec("".join(cell["source"]), names)  # noqa: S102 - the project's own notebooks
+                names |= given if "parameters" in tags else {}
+                ran |= {notebook.name} if notebooks.BY_HAND in tags else set()
+    assert ran >= {"01-dataset", "03-reliability", "06-poor-turn"}

@@ -64,7 +64,6 @@ def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_valu
 
 
 REFUSED = {
-    "unknown parameter": ("01-a", {"sed": 1}, "parameters refused. unknown: sed .accepted: data, results, seed"),
     "wrong type": ("01-a", {"seed": "one"}, "seed = 'one': 'one' is not of type 'integer'"),
     "results": ("01-a", {"results": "x"}, "--out FILE.ipynb"),
     "no such data": ("01-a", {"data": "nowhere.xlsx"}, "nowhere.xlsx: neither the name of a data set"),

@@ -1,10 +1,18 @@
-"""What a reader does with the book in a browser: search, unfold code, follow the ledger, switch, print."""
+"""What a reader does with the book in a browser: search, follow paths, switch, sort, change an analysis, print."""
 
+import base64
+import json
 import re
+import struct
+from pathlib import Path
 
+import pandas as pd
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
+
+from sense7.tables import Table
 
 RELIABILITY = "Seven measures, or one impression?"
 """Title of the page on Cronbach's alpha."""
@@ -151,3 +159,352 @@ def test_a_switch_shows_one_variant_at_a_time_by_keyboard(reader, html):
     expect(shown.first).to_be_visible()  # round again
     page.emulate_media(media="print")
     assert all(each.is_visible() for each in shown.all()), "paper shows all variants"
+
+
+HEAVIEST = 1.5e6  # bytes of a page with all that it loads to be seen, not compressed
+
+
+@pytest.fixture
+def front(reader):
+    return reader.open("book/index.html")
+
+
+@pytest.fixture
+def ledger(reader):
+    return reader.open("book/ledger.html")
+
+
+def rows(page):
+    return page.locator(".sense7-ledger-picture > section li:visible")
+
+
+def test_tab_leads_to_the_skip_link_first_and_soon_to_the_article(front):
+    where = []
+    while len(where) < 10 and "article" not in where:
+        front.keyboard.press("Tab")
+        where.append(
+            front.evaluate(
+                "(node => node.closest('article') ? 'article' : node.closest('#pst-skip-link') ? 'skip' : 'other')"
+                "(document.activeElement)"
+            )
+        )
+    assert where[0] == "skip"
+    assert where[-1] == "article", where
+
+
+def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(ledger):
+    every = rows(ledger).count()
+    button = ledger.get_by_role("button", name="not passed")
+    button.focus()
+    ledger.keyboard.press("Enter")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert 0 < rows(ledger).count() < every
+    assert set(rows(ledger).evaluate_all("nodes => nodes.map(node => node.dataset.rule)")) == {"not-passed"}
+    ledger.keyboard.press("Enter")
+    assert rows(ledger).count() == every
+    ledger.get_by_role("button", name="decided").click()
+    ledger.get_by_role("button", name="all").click()
+    assert rows(ledger).count() == every
+
+
+def test_each_row_leads_to_the_cell_that_computed_it(ledger):
+    link = rows(ledger).first.locator("a")
+    target = link.evaluate("node => node.href")
+    link.click()
+    ledger.wait_for_url(target)
+    assert ledger.evaluate("document.getElementById(location.hash.slice(1)) !== null")
+
+
+@pytest.mark.parametrize("path", ["five-minutes", "half-an-hour"])
+def test_next_follows_the_path_to_its_end(front, path):
+    front.locator(f".sense7-paths [data-path={path}] a").click()
+    front.wait_for_load_state("load")
+    seen = []
+    while front.locator("a.right-next").is_visible():
+        seen.append(front.url.partition("html/")[2])
+        assert front.locator(".sense7-paths p:visible").count() == 1
+        title = front.locator("a.right-next .prev-next-title").text_content()
+        front.locator("a.right-next").click()
+        front.wait_for_load_state("load")
+        assert front.locator("article h1").first.text_content().startswith(title.rstrip(" .\u2026")[:20])
+    assert len(seen) == {"five-minutes": 3, "half-an-hour": 7}[path]
+    assert all(url.endswith(f"?path={path}") for url in seen)
+    assert front.locator(".sense7-paths p:visible").text_content().endswith("this is its last page.")
+
+
+@pytest.mark.parametrize("file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"])
+def test_a_first_visit_is_quiet_and_light(new_reader, address, file):
+    reader = new_reader()
+    weights = []
+    reader.page.on("response", lambda response: weights.append(int(response.headers.get("content-length", 0))))
+    reader.page.goto(f"{address}/{file}", wait_until="networkidle")
+    reader.context.close()
+    assert reader.complaints == []
+    assert sum(weights) <= HEAVIEST
+
+
+def test_no_page_loads_what_only_the_search_needs(html):
+    for path in [*html.glob("book/*.html"), *html.glob("notebooks/*.html")]:
+        page = path.read_text("utf-8")
+        assert "searchindex.js" not in page, path
+        assert "fontawesome.js" not in page, path
+    assert "searchindex.js" in (html / "search.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.long)])
+def test_a_figure_comes_down_as_a_picture_of_itself(reader, tmp_path, theme):
+    page = reader.open("notebooks/02-ratings.html")
+    reader.use_theme(theme)
+    caption = page.locator("figure.sense7-figure figcaption").first
+    name = caption.locator("a[download]").get_attribute("download").removesuffix(".csv")
+    for kind in ("SVG", "PNG"):
+        button = caption.get_by_role("button", name=f"{kind} of the figure {name}")
+        button.focus()
+        with page.expect_download() as coming:
+            page.keyboard.press("Enter")
+        assert coming.value.suggested_filename == f"{name}.{kind.lower()}"
+        coming.value.save_as(tmp_path / kind)
+    drawn = (tmp_path / "SVG").read_text("utf-8")
+    assert drawn.startswith("<svg ")
+    assert "currentColor" not in drawn
+    assert "Prosocial" in drawn
+    width, height = (float(number) for number in re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', drawn).groups())
+    content = (tmp_path / "PNG").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    size = struct.unpack(">II", content[16:24])
+    assert size == pytest.approx((2 * width / 0.75, 2 * height / 0.75), abs=3)  # at twice the size in pixels
+    # Alone in a browser it is the same picture, of black letters; the PNG stands on white.
+    page.goto((tmp_path / "SVG").rename(tmp_path / "alone.svg").as_uri())
+    assert page.locator("text", has_text="Prosocial").evaluate("node => getComputedStyle(node).fill") == "rgb(0, 0, 0)"
+    corner = """image => {
+        const canvas = document.createElement("canvas"), paper = canvas.getContext("2d");
+        [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+        paper.drawImage(image, 0, 0);
+        const bytes = paper.getImageData(0, 0, canvas.width, canvas.height).data;
+        return [[...bytes.slice(0, 4)], new Set(new Uint32Array(bytes.buffer)).size];
+    }"""
+    page.goto("about:blank")
+    page.set_content(f"<img src='data:image/png;base64,{base64.b64encode(content).decode()}'>")
+    first, colors = page.locator("img").evaluate(corner)
+    assert first == [255, 255, 255, 255]
+    assert colors > 5
+
+
+def test_without_a_script_nothing_dead_stands_below_a_figure(browser, html):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{html.as_uri()}/notebooks/02-ratings.html")
+    caption = page.locator("figure.sense7-figure figcaption").first
+    expect(caption.get_by_role("link", name="Data (CSV)")).to_be_visible()
+    assert caption.get_by_role("button").count() == 0
+    page.context.close()
+
+
+STATIC = Path(__file__).resolve().parents[2] / "book" / "static"
+HOSTILE = '<img src=x onerror="window.ran=1">'
+
+
+@pytest.fixture
+def shown(reader):
+    """Show tables on a page of their own, with the book's style and script."""
+
+    def show(*tables):
+        html = "".join(table._repr_html_() for table in tables)
+        reader.page.set_content(
+            f"<html lang=en><title>Tables</title><main><article><h1>Tables</h1>{html}</article></main>"
+        )
+        reader.page.add_style_tag(path=STATIC / "companion.css")
+        reader.page.add_script_tag(path=STATIC / "tables.js")
+        return reader.page
+
+    return show
+
+
+def table_of(texts, rows=12, **options):
+    """A table whose rows keep their number, filled up with cells that are missing."""
+    texts = [*texts, *[""] * (rows - len(texts))]
+    index = pd.Index([f"row {number}" for number in range(len(texts))], name="which")
+    return Table(pd.DataFrame({"value": texts, "text": [HOSTILE] * len(texts)}, index=index), "A table.", **options)
+
+
+def column(page):
+    return page.locator("tbody td:nth-child(2)").all_inner_texts()
+
+
+@pytest.mark.parametrize(
+    ("texts", "ascending"),
+    [
+        (["10", "9", "1,234", "-3", "0.5", "1e-05"], ["-3", "1e-05", "0.5", "9", "10", "1,234"]),
+        (["12.0%", "5.3%", "100.0%", "0.5"], ["5.3%", "12.0%", "0.5", "100.0%"]),
+        (["0.002", "0.001", "< 0.001", "0.040"], ["< 0.001", "0.001", "0.002", "0.040"]),
+        (["0.52 [0.40, 0.61]", "-0.10 [-0.30, 0.10]", "0.07 (0.01 to 0.20)"], None),
+        (["P10", "P9", "p1"], ["p1", "P9", "P10"]),
+        (["2024-10-02", "2024-09-30", "1999-12-31"], ["1999-12-31", "2024-09-30", "2024-10-02"]),
+        (["5 turns", "none", "12 turns"], ["5 turns", "12 turns", "none"]),
+        (["beta", "10", "alpha"], ["10", "alpha", "beta"]),
+        (["0.3", "not available", "0.1", "-", "0.2"], ["0.1", "0.2", "0.3", "not available", "-"]),
+    ],
+)
+def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(shown, texts, ascending):
+    page = shown(table_of(texts))
+    before = column(page)
+    ascending = ascending or [texts[1], texts[2], texts[0]]
+    missing = [text for text in ascending if text in {"none", "not available", "-"}]
+    known = [text for text in ascending if text not in missing]
+    blank = [""] * (12 - len(texts))
+    head = page.get_by_role("columnheader", name="value")
+    button = head.get_by_role("button")
+    for order, expected in (
+        ("ascending", [*known, *missing, *blank]),
+        ("descending", [*known[::-1], *missing, *blank]),
+        (None, before),
+        ("ascending", [*known, *missing, *blank]),
+    ):
+        button.click()
+        assert head.get_attribute("aria-sort") == order
+        assert column(page) == expected
+
+
+def test_equal_cells_keep_their_order_and_only_one_column_is_sorted(shown):
+    page = shown(table_of(["b", "a"] * 6))
+    page.get_by_role("button", name="text").click()
+    page.get_by_role("button", name="value").click()
+    assert page.locator("th[aria-sort]").count() == 1
+    rows = page.locator("tbody th").all_inner_texts()
+    assert rows == [f"row {number}" for number in (*range(1, 12, 2), *range(0, 12, 2))]
+
+
+def test_it_works_by_keyboard_and_says_where_it_stands(shown):
+    page = shown(table_of(["3", "1", "2"]))
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="which")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert column(page)[:3] == ["1", "2", "3"]
+    page.keyboard.press("Space")
+    assert column(page)[:3] == ["3", "2", "1"]
+    expect(page.get_by_role("button", name="value")).to_be_focused()
+    assert Axe().run(page).response["violations"] == []
+
+
+def test_a_folded_table_opens_and_is_on_paper(shown):
+    page = shown(table_of(["1"], rows=3, fold=True))
+    expect(page.get_by_role("table")).to_be_hidden()
+    page.emulate_media(media="print")
+    assert page.locator("table").evaluate("node => node.checkVisibility({contentVisibilityAuto: true})")
+    assert page.locator("table").bounding_box()["height"] > 50
+    page.emulate_media(media="screen")
+    page.get_by_text("Table: A table").click()
+    expect(page.get_by_role("table")).to_be_visible()
+
+
+def test_long_tables_of_the_book_can_be_sorted(reader, html):
+    files = {path: len(re.findall(r"<table[^>]*dataframe", path.read_text("utf-8"))) for path in html.glob("*/*.html")}
+    page = reader.open(max(files, key=files.get).relative_to(html).as_posix())
+    long = page.locator("article table.dataframe").filter(has=page.locator("tbody tr:nth-child(11)"))
+    assert long.count() > 0
+    for table in long.all():
+        assert table.locator("thead .sense7-sort").count() > 0
+    assert page.locator("article table.dataframe .sense7-sort").count() == long.locator(".sense7-sort").count()
+
+
+PAGE = "notebooks/06-poor-turn.html"
+NAME = "poor_turn_d"
+CHOICE = "any dimension at most 2"
+HASH = "#specification-poor_turn_d.poor+turn=any+dimension+at+most+2"
+
+
+@pytest.fixture
+def figure(reader):
+    page = reader.open(PAGE)
+    expect(page.locator(f"#specification-{NAME} fieldset.control")).to_be_visible()
+    return page.locator(f"#specification-{NAME}")
+
+
+def content(figure):
+    return json.loads(figure.locator("script[type='application/json']").text_content())
+
+
+def said(figure):
+    return figure.locator("output")
+
+
+def test_a_choice_by_keyboard_switches_sentence_and_drawing(figure):
+    data = content(figure)
+    page = figure.page
+    figure.get_by_role("radio").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+    row = next(row for row in data["rows"] if row[0] == [2, 0, 0, 0])
+    expect(said(figure)).to_contain_text(f"With these choices: {row[5]}.")
+    expect(said(figure)).to_contain_text(f"number {row[6] + 1} of ")
+    for mark in figure.locator(".sense7-here").all():
+        x0, dx, *_ = map(float, mark.get_attribute("data-geometry").split())
+        place = mark.locator("path").nth(2).get_attribute("d").removeprefix("M").split()[0]
+        assert float(place) == pytest.approx(x0 + dx * row[6])
+
+
+def test_the_address_keeps_the_choice_and_forgets_it(figure):
+    page = figure.page
+    figure.get_by_label(CHOICE, exact=True).check()
+    assert page.url.endswith(HASH)
+    page.reload()
+    expect(figure.get_by_label(CHOICE, exact=True)).to_be_checked()
+    expect(said(figure)).to_contain_text("With these choices")
+    expect(figure).to_be_in_viewport()
+    figure.get_by_role("button", name="As on the other pages").click()
+    assert "#" not in page.url
+    expect(figure.get_by_role("radio").first).to_be_focused()
+
+
+def test_a_combination_that_was_not_computed_says_why(reader):
+    other = reader.open("notebooks/10-individualized.html").locator("#specification-participants_share")
+    other.get_by_label("overall rating", exact=True).check()
+    other.get_by_label("complete turns only", exact=True).check()
+    expect(said(other)).to_contain_text(f"not computed: {content(other)['left_out']}")
+    assert {path.get_attribute("d") for path in other.locator(".sense7-here path").all()} == {""}
+
+
+def test_a_click_on_the_curve_chooses(figure):
+    picture = figure.locator("svg:visible")
+    x0 = float(picture.locator(".sense7-here").get_attribute("data-geometry").split()[0])
+    box = picture.bounding_box()
+    view = [float(number) for number in picture.get_attribute("viewBox").split()]
+    picture.click(position={"x": (x0 - view[0]) * box["width"] / view[2], "y": box["height"] / 2})
+    expect(said(figure)).to_contain_text("number 1 of ")
+
+
+def test_paper_shows_the_choices_of_the_book(figure):
+    page = figure.page
+    before = said(figure).inner_text()
+    figure.get_by_label(CHOICE, exact=True).check()
+    page.emulate_media(media="print")
+    expect(said(figure)).to_have_text(before)
+    expect(figure.locator("fieldset.control")).to_be_hidden()
+    expect(figure.locator("svg:visible")).to_be_visible()
+    page.emulate_media(media="screen")
+    expect(said(figure)).to_contain_text("With these choices")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.long
+def test_it_is_read_on_a_phone_without_fault(reader, figure, theme):
+    page = figure.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    reader.use_theme(theme)
+    figure.get_by_label(CHOICE, exact=True).check()
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 360
+    options = {"resultTypes": ["violations"], "preload": False}
+    faults = Axe().run(page, context=f"#specification-{NAME}", options=options).response["violations"]
+    assert [fault["id"] for fault in faults if fault["impact"] in {"serious", "critical"}] == []
+
+
+def test_without_a_script_the_curve_stands_there_and_no_dead_control(browser, html):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{html.as_uri()}/{PAGE}")
+    figure = page.locator(f"#specification-{NAME}")
+    expect(said(figure)).to_contain_text("As on the other pages:")
+    expect(figure.locator("svg:visible")).to_be_visible()
+    assert figure.locator("input, button, select").count() == 0
+    context.close()

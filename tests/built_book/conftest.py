@@ -75,6 +75,9 @@ class Edition:
             gc.enable()
         return self._pages[file]
 
+    def text(self, name):
+        return (self.html / f"{name}.html").read_text("utf-8")
+
     def anchors(self, file):
         """What a link into a page may name."""
         if file not in self._anchors:

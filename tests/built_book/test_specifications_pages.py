@@ -26,7 +26,7 @@ RECORDED = {
 
 
 def figures(edition):
-    pages = [page for page in edition.notebooks if "sense7-specifications" in edition.page(page).decode()]
+    pages = [page for page in edition.notebooks if "sense7-specifications" in edition.text(page)]
     return [(page, figure) for page in pages for figure in edition.page(page).select("figure.sense7-specifications")]
 
 

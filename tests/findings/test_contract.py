@@ -354,6 +354,10 @@ LEVELS = {"messages": {name: [None, "poor", None, "good", None, "neutral"] * 3 f
 SOME = {"Affective": [None, "good", None, None] * 4, "Interest": [None, None, None, "poor"] * 4}
 ONE_EACH = {"conversations": 3, "participants": 3, "messages": {"Affective": [None, "poor", None, "very good"] * 3}}
 SECOND = {"messages": dict.fromkeys(sorted(RATINGS), [None, None, None, "good"] * 4)}
+THIRTEEN = {"conversations": 13, "tasks": {"Model": [f"m{number}" for number in range(13)]}}
+THREE_TURNS = {"conversations": 3, "turns": 1, "tasks": {"Model": ["a", "b", "a"]}}
+THREE_TURNS["messages"] = {"EmpathyOverall": [None, "poor", None, "neutral", None, "good"]}
+HIGHER = [None, "poor", None, "poor", None, "good", None, "very good"] * 2
 REASONS = {
     "agreement.agreement_with_overall": [
         (CONSTANT, "both ratings are constant at the same level"),
@@ -379,6 +383,15 @@ REASONS = {
         (LEVELS, "turns that rate every dimension: 4 in the prompted condition and 4 in the others; this needs 20 in"),
     ],
     "conditions.mixed_contrasts": [({"tasks": {"Model": "only"}}, "there is one condition only")],
+    "conditions.odds_ratios": [
+        ({"messages": {"EmpathyOverall": [None, "good"] * 8}}, "the ratings do not vary"),
+        ({"tasks": {"PID": "P1"}, "participants": None}, "there is one participant only"),
+        ({"conversations": 1}, "there is one condition only"),
+        ({"tasks": {"Model": None}}, "no conversation has a condition in this data set"),
+        (THIRTEEN, "13 conditions are too many to compare all pairs"),
+        (THREE_TURNS, "too few turns for the model"),
+        ({"messages": {"EmpathyOverall": HIGHER}}, "some conditions were always rated at least as high as the others"),
+    ],
     "conditions.prompt_fading": [
         ({"messages": dict.fromkeys(SEVEN)}, "the mean of the rated dimensions of a turn was never given"),
         ({"tasks": {"Model": ["a", "b", "a", "b"]}}, "it is not known which condition has the empathy prompt"),

@@ -3,15 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from bs4 import BeautifulSoup
 
 from helpers.studies import bootstrap_of
-from sense7 import tables
 from sense7.checkout import data_file
-from sense7.figures import distributions, heat_map
 from sense7.findings import dataset, examples, ratings
 from sense7.findings.ground_truth import ground_truth
-from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -179,43 +175,6 @@ def test_a_column_without_answers_and_a_sheet_without_columns_say_so(parsed):
     assert gone.numbers.empty
     assert gone.groups.empty
     assert gone.others.empty
-
-
-# Where there is nothing
-
-
-def everything(study):
-    """All that the page shows of lengths, times, answers, topics and people."""
-    shown = []
-    for quantities in (dataset.lengths(study), [dataset.durations(study)], dataset.answers(study)):
-        frames = {one.name: one.frame for one in quantities}
-        shown.append(tables.plain(dataset.shown_by_condition(quantities), "c", empty="none"))
-        shown.append(tables.estimates(dataset.medians(quantities, bootstrap_of(study)), "c"))
-        shown.append(distributions(frames, name="x", label="it", caption=dataset.in_words(quantities)))
-    topics = dataset.topics_by_condition(study)
-    people = dataset.characteristics(study)
-    for table in (people.numbers, people.groups, people.others, topics):
-        shown.append(tables.plain(table, "c", empty=people.reason or "none"))
-    shown.append(heat_map(topics, name="x", label="topics", caption="c"))
-    return shown
-
-
-BARE = {"Model": ..., "PreTaskChoice": ..., "PreTaskImportance": ..., "PreTaskDesiredEmpathy": ...}
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentences"),
-    [
-        ({}, 1),  # three people, two genders: no answer is shown
-        ({"tasks": {"PID": "P1", "Model": "plain"}}, 1),
-        ({"tasks": BARE, "messages": {"TimeOffsetSeconds": None, "Content": None}, "participants": None}, 9),
-    ],
-)
-def test_every_hole_is_a_sentence_and_no_number(parsed, changes, sentences):
-    shown = everything(parsed(**changes))
-    assert sum(isinstance(one, Sentence) for one in shown) == sentences
-    for one in shown:
-        assert "nan" not in BeautifulSoup(getattr(one, "alt", str(one)), "html.parser").get_text().casefold()
 
 
 def test_of_all_turns_those_not_put_to_rating_count_as_not_rated(minimal_sheets):

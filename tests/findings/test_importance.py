@@ -95,7 +95,8 @@ def test_the_table_says_the_nearest_count_of_each_total_and_whether_it_fits():
 
 
 def test_the_claims_tolerances_follow_from_the_rounding_check():
+    """Half a unit of the last digit, and 1.96 standard errors of a part of the smallest total that is possible."""
     total = importance.smallest_total(SHARES)["estimate"]
     for name, share in SHARES.items():
-        tolerance = importance.tolerance_of_a_part(share, PARTICIPANTS, total)
-        assert CLAIMS[f"importance_{name}"].compare["within"] == math.ceil(1000 * tolerance) / 1000
+        error = math.sqrt(share * (1 - share) * (1 / PARTICIPANTS - 1 / total))
+        assert CLAIMS[f"importance_{name}"].compare["within"] == math.ceil(0.5 + 1960 * error) / 1000

@@ -29,14 +29,6 @@ UNFINISHED = (".part",)
 IN_BACKGROUND = ("sh", "-c", '"$@" & wait $!', "sh")
 UNSHARED = ("unshare", "--map-root-user", "--mount")
 
-# Python would leave a part of a module's bytecode, and stumble over it ever after.
-LIMITING = """
-import os, resource, sys
-os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-sys.dont_write_bytecode = True
-resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0}))
-"""
-
 # Everything up to the import of main is Python's own start, which no program can guard.
 DRIVER = """
 import os, sys
@@ -142,13 +134,12 @@ class Command:
         *arguments: object,
         number: int = 0,
         step: int = 0,
-        limit: int | None = None,
         stdout=subprocess.PIPE,
         background: bool = False,
     ) -> subprocess.Popen:
         """Start it, if so wanted in the background of a script; the signal comes before the step of that number."""
         self.ready.unlink(missing_ok=True)
-        code = self.before + (LIMITING.format(limit) if limit else "") + DRIVER
+        code = self.before + DRIVER
         given = [str(argument) for argument in (self.folder, self.ready, number, step, *arguments)]
         return subprocess.Popen(
             [*(IN_BACKGROUND if background else ()), sys.executable, "-c", code, *given],
@@ -182,33 +173,15 @@ class Command:
             pytest.skip("this system lets nobody but its owner mount a small disk")
         disk = self.folder.with_name("disk")
         disk.mkdir(exist_ok=True)
-        command = (sys.executable, "-c")
-        given = [str(argument).replace(str(self.folder), str(disk)) for argument in arguments]
+        here, there = str(self.folder), str(disk)
         environment = {
-            name: value.replace(str(self.folder), str(disk)) if name.startswith("SENSE7_") else value
+            name: value.replace(here, there) if name.startswith("SENSE7_") else value
             for name, value in self.environment.items()
         }
-        done = subprocess.run(
-            [
-                *UNSHARED,
-                "sh",
-                "-c",
-                ON_A_SMALL_DISK,
-                "sh",
-                str(disk),
-                str(self.folder),
-                str(room),
-                *command,
-                MAIN,
-                *given,
-            ],
-            cwd=self.folder.parent,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        given = [str(argument).replace(here, there) for argument in arguments]
+        shell = [*UNSHARED, "sh", "-c", ON_A_SMALL_DISK, "sh", there, here, str(room)]
+        options = {"cwd": self.folder.parent, "env": environment, "capture_output": True, "text": True, "timeout": 300}
+        done = subprocess.run([*shell, sys.executable, "-c", MAIN, *given], check=False, **options)
         return Ended(done.returncode, done.stdout, done.stderr, 0, 0.0)
 
     def _end(self, process: subprocess.Popen) -> Ended:

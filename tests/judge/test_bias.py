@@ -65,8 +65,6 @@ def test_intervals_resample_participants_with_all_their_conversations(study, boo
 def test_p_values_are_corrected_over_the_whole_table(study, bootstrap):
     table = bias_table(study, {"1": run_of(study, 0.1)}, bootstrap)
     np.testing.assert_allclose(table["p_holm"], holm(table["p"]))
-    table = bias_table(study, {"1": run_of(study, np.random.default_rng(2).normal(0, 1, 672))}, bootstrap)
-    assert (table["p_holm"].dropna() >= table["p"].dropna()).all()
 
 
 def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):

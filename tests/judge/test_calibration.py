@@ -105,17 +105,6 @@ def test_the_error_is_the_weighted_distance_of_the_levels():
 
 
 @pytest.mark.long
-def test_a_judge_at_the_level_of_the_ratings_has_nothing_to_gain():
-    drops = []
-    for seed in range(20):
-        frame = predictions(seed, shift=0.0, people=60)
-        frame["ground_truth"] = frame["score"] + np.random.default_rng(seed + 1000).normal(0, 0.3, len(frame))
-        found = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
-        drops.append(found["drop"].loc["isotonic", "estimate"])
-    assert abs(np.mean(drops)) < 0.05
-
-
-@pytest.mark.long
 def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
     held = []
     for seed in range(60):

@@ -1,13 +1,11 @@
 """Judges compared: same conversations, paired differences, what is refused and printed; juries; a page."""
 
 import json
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
@@ -19,7 +17,6 @@ from sense7.judge import comparison
 from sense7.judge.baselines import baseline_predictions
 from sense7.judge.comparison import (
     GAIN_METRICS,
-    RULES,
     agreement_sums,
     compare_judges,
     jury_scores,
@@ -347,20 +344,6 @@ def test_a_majority_takes_the_most_frequent_level_then_the_nearest_then_the_lowe
     assert jury_scores(members, "majority").tolist() == [2, 2, 1]  # 5 and 2 twice, mean 3; 1 and 5 twice, mean 3
 
 
-levels = st.lists(st.lists(st.integers(1, 5), min_size=3, max_size=3), min_size=1, max_size=6)
-
-
-@given(levels)
-def test_the_order_of_members_does_not_matter_and_unanimous_members_are_followed(rows):
-    members = np.array(rows, dtype=float).T
-    for rule in RULES:
-        score = jury_scores(members, rule)
-        for order in permutations(range(3)):
-            np.testing.assert_allclose(jury_scores(members[list(order)], rule), score)
-        assert (score >= members.min(axis=0) - 1e-12).all()
-        assert (score <= members.max(axis=0) + 1e-12).all()
-
-
 def double_sums(scores):
     """Krippendorff's alpha by the sums of its definition."""
     units, values = list(scores.T), scores.ravel()
@@ -386,7 +369,7 @@ def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
         accuracies.append((np.rint(together) == np.rint(first["ground_truth"])).mean())
     gains = found["gains"].loc[("median of 2 judges", "accuracy")]
     mean = compare_judges(MEMBERS, bootstrap).judges[gains["best"]].mean.loc["accuracy", "estimate"]
-    assert gains["over_best"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
+    assert gains["over_best"] == gains["per_call"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
 
 
 def test_one_run_of_one_judge_is_no_jury(bootstrap):
@@ -419,11 +402,6 @@ def test_of_members_that_are_alike_but_for_rounding_the_first_is_the_best(bootst
     assert table["best"].tolist() == ["a"] * len(GAIN_METRICS)
 
 
-def test_a_jury_of_judges_pays_by_its_gain_over_the_best(bootstrap):
-    table = tables_of(MEMBERS, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
-    assert table["per_call"].to_numpy() == pytest.approx(table["over_best"].to_numpy())
-
-
 def test_a_jury_of_the_same_run_again_is_worth_nothing(bootstrap):
     same = {"a": {"1": member(1), "2": member(1)}}
     tables = tables_of(same, "mean", bootstrap)
@@ -438,13 +416,6 @@ def test_what_a_call_has_to_bring_decides(bootstrap):
     cheap, dear = (tables_of(noisy, "mean", bootstrap, worth)["gains"]["worth"] for worth in (0.0, 1.0))
     assert cheap.any()
     assert not dear.any()
-
-
-def test_without_participants_there_is_a_gain_and_no_test():
-    tables = tables_of(MEMBERS, "mean", None)
-    assert tables["gains"]["estimate"].notna().all()
-    assert tables["gains"][["low", "p", "per_call_low"]].isna().all(axis=None)
-    assert not tables["gains"]["worth"].any()
 
 
 def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):

@@ -1,7 +1,6 @@
 """Where a judge is asked: addresses and keys; what endpoints answer, in all their words; what of a key is written."""
 
 import base64
-import contextlib
 import functools
 import gzip
 import json
@@ -10,7 +9,6 @@ import re
 import ssl
 import time
 import urllib.parse
-import warnings
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -38,22 +36,20 @@ LARGEST = client.LARGEST_REPLY
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    "address",
     [
-        ("http://user:secret@localhost/v1", "may hold no credentials"),
-        ("http://user@localhost/v1", "may hold no credentials"),
-        ("https://host.example/v1?key=secret", "no query but api-version"),
-        ("https://host.example/v1#secret", "no query but api-version"),
-        ("localhost:11434/v1", "address with http"),
-        ("http:///v1", "address with http"),
-        ("http://local host/v1", "address with http"),
-        ("http://localhost:port/v1", "address with http"),
+        *("http://user:secret@localhost/v1", "http://user@localhost/v1", "https://host.example/v1?key=secret"),
+        *("https://host.example/v1#secret", "localhost:11434/v1", "http:///v1", "http://local host/v1"),
+        "http://localhost:secret/v1",
     ],
 )
-def test_unfit_addresses_are_refused_and_not_repeated(address, said):
-    with pytest.raises(UserError, match=said) as caught:
+def test_unfit_addresses_are_refused_and_not_repeated(address):
+    with pytest.raises(UserError, match=r"--base-url (may hold no credentials|has to be an address)") as caught:
         Address.of(address, {})
-    assert "secret" not in str(caught.value)
+    assert not re.search("secret|user", str(caught.value))
+
+
+LOCAL, AZURE = "http://127.0.0.1:8000/v1", "https://x.openai.azure.com/openai/deployments/d"
 
 
 @pytest.mark.parametrize(
@@ -62,9 +58,9 @@ def test_unfit_addresses_are_refused_and_not_repeated(address, said):
         ("https://host.example/v1", {"SENSE7_JUDGE_KEY": "a", "OPENAI_API_KEY": "b"}, "SENSE7_JUDGE_KEY"),
         ("https://host.example/v1", {"SENSE7_JUDGE_KEY": " ", "OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
         (None, {"OPENAI_API_KEY": "b", "AZUREAI_API_KEY": "c"}, "OPENAI_API_KEY"),
-        ("https://x.openai.azure.com/openai/v1", {"OPENAI_API_KEY": "b", "AZUREAI_API_KEY": "c"}, "AZUREAI_API_KEY"),
-        ("http://127.0.0.1:8000/v1", {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
-        ("http://127.0.0.1:8000/v1", {}, ""),
+        (AZURE, {"OPENAI_API_KEY": "b", "AZUREAI_API_KEY": "c"}, "AZUREAI_API_KEY"),
+        (LOCAL, {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
+        (LOCAL, {}, ""),
         ("http://192.168.1.7:8000/v1", {}, ""),
         ("http://gpu-server:8000/v1", {"OPENAI_API_KEY": "b"}, ""),
         ("http://gpu-server:8000/v1", {"SENSE7_JUDGE_KEY": "a"}, "SENSE7_JUDGE_KEY"),
@@ -83,23 +79,14 @@ def test_which_key_an_endpoint_is_sent(address, environ, name):
     assert "sk-" not in str(caught.value)
 
 
-def test_azure_gets_its_own_header_and_version():
-    given = "https://x.openai.azure.com/openai/deployments/d/?api-version=2024-10-21"
-    azure = Address.of(given, {"AZUREAI_API_KEY": KEY})
-    assert (azure.address, azure.query) == (given.partition("/?")[0], {"api-version": "2024-10-21"})
-    assert azure.headers == {"api-key": KEY}
-    assert KEY not in repr(azure)
-
-
 def test_the_key_goes_into_its_header_and_without_one_there_is_none(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody")
+    azure = Address.of(f"{AZURE}/chat/completions?api-version=2024-10-21", {"AZUREAI_API_KEY": KEY})
+    assert (azure.address, azure.query, azure.headers) == (AZURE, {"api-version": "2024-10-21"}, {"api-key": KEY})
+    assert KEY not in repr(azure)
     ask(study_of(1), server, tmp_path / "without")
     monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
     ask(study_of(1), server, tmp_path / "with")
-    without, key = (asked.headers for asked in server.asked)
-    assert "authorization" not in without
-    assert key["authorization"] == f"Bearer {KEY}"
-    assert not {"openai-organization", "api-key"} & (without.keys() | key.keys())
+    assert [asked.headers.get("authorization") for asked in server.asked] == [None, f"Bearer {KEY}"]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +94,17 @@ def test_the_key_goes_into_its_header_and_without_one_there_is_none(server, stud
     [
         ("ALL_PROXY", "socks5://127.0.0.1", "ALL_PROXY: names a SOCKS proxy"),
         ("all_proxy", "socks5h://user:secret@127.0.0.1:1080", "all_proxy: names a SOCKS proxy"),
-        ("HTTP_PROXY", "http://proxy:port", "HTTP_PROXY: is no address of a proxy"),
-        ("http_proxy", "http://:3128", "http_proxy: is no address of a proxy"),
-        ("http_proxy", "http//proxy:3128", "http_proxy: is no address of a proxy"),
-        ("http_proxy", "ftp://secret@proxy:21", "http_proxy: is no address of a proxy"),
-        ("http_proxy", "proxy:99999", "http_proxy: is no address of a proxy"),
-        ("http_proxy", "http://[::1", "http_proxy: is no address of a proxy"),
+        *[
+            ("http_proxy", value, "http_proxy: is no address of a proxy")
+            for value in (
+                "http://proxy:port",
+                "http://:3128",
+                "http//proxy:3128",
+                "ftp://secret@proxy:21",
+                "proxy:99999",
+            )
+        ],
+        ("HTTP_PROXY", "http://[::1", "HTTP_PROXY: is no address of a proxy"),
     ],
 )
 def test_a_proxy_that_can_not_be_used_is_one_line_that_names_its_variable(
@@ -126,6 +118,20 @@ def test_a_proxy_that_can_not_be_used_is_one_line_that_names_its_variable(
     assert not re.search("secret|\n", str(caught.value))
     assert list(tmp_path.iterdir()) == []
     plan_for(study_of(1), server, tmp_path)  # an endpoint on this machine needs no proxy
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_lets_nothing_through_is_one_sentence_without_its_password(
+    scheme, server, study_of, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret-of-the-proxy@127.0.0.1:{server.port}")
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
+    server.script = lambda asked: Answered(status=407, body=b"Proxy Authentication Required")
+    outcome = ask(study_of(3), f"{scheme}://judge.example/v1", tmp_path, context=4096)
+    assert len(server.asked) == 1
+    assert outcome.stopped.startswith("stopped after 1 of 3 calls: ")
+    assert "HTTP 407" in outcome.stopped
+    assert not [text for text in [*texts_in(tmp_path), outcome.stopped] if "secret-of-the-proxy" in text]
 
 
 # Replies: what they come to, and how often they are asked for
@@ -176,17 +182,15 @@ REPLIES = [
     (completion([part("<S0>because</S0>"), part("<S2>4</S2>")]), "ok", 4, ""),
     (completion([part([part("<S2>1</S2>")], "thinking"), part(WHOLE)]), "ok", 4, ""),
     (completion([part("<S2>1</S2>", "reasoning"), WHOLE]), "ok", 4, ""),
+    (completion([part("<S2>1</S2>") | {"thought": True}, part(WHOLE)]), "ok", 4, ""),
+    (completion([part("<S2>1</S2>") | {"thought": True}]), *EMPTY[:2], "the reply is empty: it has parts of the type"),
+    (completion("", reasoning_details=[{}]), *EMPTY[:2], "the reply is empty: its text stands in reasoning_details,"),
     (completion([{"type": "output_text", "text": WHOLE}]), "ok", 4, ""),
     (completion([part("I can't.", "refusal")]), "refusal", None, "I can't."),
     (completion([part("<S2>1</S2>", "thinking")]), *EMPTY[:2], "the reply is empty: it has parts of the type thinking"),
     (completion(None, reasoning_content=WHOLE), *EMPTY[:2], "the reply is empty: its text stands in reasoning_content"),
     (completion("", reasoning=WHOLE), *EMPTY[:2], "the reply is empty: its text stands in reasoning,"),
     (completion(None, tool_calls=[{}]), *EMPTY[:2], "the reply is empty: it calls a tool"),
-    (completion(None, "SAFETY"), *FILTERED),
-    (completion("<S2>4</S2>", "refusal"), *FILTERED),
-    (completion("<S0>half", "max_tokens"), *OUT_OF_TOKENS),
-    (completion("<S0>half", "model_context_window_exceeded"), *OUT_OF_TOKENS),
-    (completion(WHOLE, "end_turn"), "ok", 4, ""),
     (completion(WHOLE, None), "ok", 4, ""),
     *[(Answered(body=body), "ok", 4, "") for body in (completion(WHOLE).body, gzip.compress(completion(WHOLE).body))],
     (packed(completion(WHOLE).body), "ok", 4, ""),
@@ -208,6 +212,10 @@ FAILED = [
     (3, endpoint.rate_limited(0), "HTTP 429: Rate limit reached"),
     (1, endpoint.rate_limited(3600), "HTTP 429: Rate limit reached (asks to wait for 3,600 seconds)"),
     (1, refused("No credit", "insufficient_quota", 429), "HTTP 429: No credit"),
+    (1, answered(429, error={"message": "Spent", "type": "exceeded_current_quota_error"}), "HTTP 429: Spent"),
+    *[(3, refused("Try later", status=status), f"HTTP {status}: Try later") for status in (424, 498, 499, 529)],
+    (1, refused("no such thing", "400", 200), "what was returned is no chat completion: no such thing"),
+    (3, refused("no such thing", "502", 200), "what was returned is no chat completion: no such thing"),
     (3, refused("Upstream is busy", status=200), "what was returned is no chat completion: Upstream is busy"),
     (3, Answered(dropped=True), "no connection, or one that broke off"),
     (3, Answered(headers=(("X", "x" * 2**18),)), "no connection, or one that broke off"),
@@ -320,10 +328,15 @@ def test_at_another_address_the_first_call_is_the_last_and_the_address_is_named(
 
 def test_with_the_right_address_it_is_not_named_and_401_stops_as_well(server, study_of, tmp_path):
     server.script = lambda asked: refused("Incorrect API key", status=401)
-    outcome = ask(study_of(3), server, tmp_path)
+    stopped = ask(study_of(3), server, tmp_path).stopped
+    assert (len(server.asked), "HTTP 401: Incorrect API key" in stopped, "likely cause" in stopped) == (1, True, False)
+
+
+@pytest.mark.parametrize("answer", [packed(b"{}", "br"), Answered(body=b"\x1f\x8bno gzip"), Answered(status=511)])
+def test_what_can_not_be_unpacked_stops_after_the_first_call(answer, server, study_of, tmp_path):
+    server.script = lambda asked: answer
+    ask(study_of(3), server, tmp_path)
     assert len(server.asked) == 1
-    assert "HTTP 401: Incorrect API key" in outcome.stopped
-    assert "likely cause" not in outcome.stopped
 
 
 def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_trusts_enough(
@@ -456,12 +469,12 @@ HARD = 'sk-A/b+c=d&_0123<9%>"x\\z~'
 """A key in which most encodings change something."""
 
 
-def per_character(form):
-    return "".join(form.format(ord(c), c=c) for c in HARD)
+def base64_of(before, after="", alphabet=base64.b64encode):
+    return alphabet(f"{before}{HARD}{after}".encode()).decode()
 
 
-def base64_of(before, after="", *, alphabet=base64.b64encode, padding="="):
-    return alphabet(f"{before}{HARD}{after}".encode()).decode().rstrip("=" if not padding else " ")
+def quoted(times):
+    return functools.reduce(lambda said, _: urllib.parse.quote(said, safe=""), range(times), HARD)
 
 
 ENCODINGS = {
@@ -469,37 +482,25 @@ ENCODINGS = {
     "JSON": json.dumps(HARD)[1:-1],
     "JSON with escaped slashes": json.dumps(HARD)[1:-1].replace("/", "\\/"),
     "JSON of JSON": json.dumps(json.dumps(json.dumps(HARD))),
-    "\\u of every character": per_character("\\u{:04x}"),
+    "\\u of every character": "".join(f"\\u{ord(c):04x}" for c in HARD),
     "\\u003d": HARD.replace("=", "\\u003d"),
-    "URL": urllib.parse.quote(HARD, safe=""),
-    "URL of every character": per_character("%{:02x}"),
-    "mixed case": "".join(f"%{ord(c):02{'xX'[n % 2]}}" for n, c in enumerate(HARD)),
-    "URL twice": urllib.parse.quote(urllib.parse.quote(HARD, safe=""), safe=""),
-    "URL thrice": functools.reduce(lambda said, _: urllib.parse.quote(said, safe=""), range(3), HARD),
+    **{f"URL, {times} times": quoted(times) for times in (1, 2, 3)},
+    "URL of every character": "".join(f"%{ord(c):02{'xX'[n % 2]}}" for n, c in enumerate(HARD)),
     "Bearer": base64_of("Bearer "),
     **{f"Base64 after {n}": base64_of("." * n, "?" * n) for n in range(4)},
-    **{f"Base64 without padding after {n}": base64_of("." * n, padding="") for n in range(3)},
+    **{f"Base64 without padding after {n}": base64_of("." * n).rstrip("=") for n in range(3)},
     **{f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode) for n in range(3)},
     "Base64 in JSON": base64_of("").replace("/", "\\/"),
 }
 assert {"/", "+"} <= set("".join(said for name, said in ENCODINGS.items() if name.startswith("Base64")))
 
 
-def decoded(text):
-    """A text with what any decoding of it gives, and of that."""
-    texts = {text}
-    for _ in range(4):
-        for said in list(texts):
-            texts |= {urllib.parse.unquote(said), said.replace("\\/", "/")}
-            with contextlib.suppress(UnicodeError), warnings.catch_warnings(action="ignore"):
-                texts.add(said.encode("ascii", "replace").decode("unicode_escape"))
-    yield from texts
-    for said in texts:
-        for run in re.findall(r"[A-Za-z0-9+/_-]{20,}", re.sub(r"\s", "", said)):
-            for start in range(4):
-                part = run[start:].replace("-", "+").replace("_", "/")
-                part = part[:-1] if len(part) % 4 == 1 else part
-                yield base64.b64decode(part + "=" * (-len(part) % 4)).decode("utf-8", "replace")
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_key_is_taken_out_in_any_encoding(encoding):
+    left = Address("http://localhost", key=HARD).without_key(f"before {ENCODINGS[encoding]} after")
+    around = re.fullmatch(r"before (.*)\[key\](.*) after", left)
+    assert around, left
+    assert max(map(len, around.groups())) <= 12, "less than any encoding of half of it"
 
 
 def texts_in(folder):
@@ -512,39 +513,25 @@ def texts_in(folder):
             yield path.read_text("utf-8", "replace")
 
 
-def test_the_check_below_would_find_the_key_in_every_encoding():
-    assert [name for name, said in ENCODINGS.items() if not any(HARD in one for one in decoded(f"a {said} b"))] == []
-
-
-@pytest.mark.parametrize("kind", ["reply", "refusal", "other fields", "error", "no JSON", "filter"])
-def test_the_key_is_nowhere_in_any_encoding(kind, server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setenv("SENSE7_JUDGE_KEY", HARD)
-
-    def script(asked):
-        said = f"before {list(ENCODINGS.values())[number_of(asked)]} after"
-        if kind == "no JSON" and asked.number == 1:
-            return Answered()  # else it would be taken for another address, and the first call be the last
-        message = {"content": f"<S0>{said}</S0><S2>2</S2>"}
-        completed = {"choices": [{"message": message, "finish_reason": "stop"}]}
-        if kind == "refusal":
-            message |= {"content": None, "refusal": said}
-        if kind == "other fields":
-            completed |= {"model": said, "id": said, "system_fingerprint": said}
-            completed["choices"][0]["finish_reason"] = said
-        if kind in ("error", "filter"):
-            return refused(said, "content_filter" if kind == "filter" else None)
-        return Answered(body=said.encode() if kind == "no JSON" else json.dumps(completed).encode())
-
-    server.script = script
-    outcome = ask(study_of(len(ENCODINGS)), server, tmp_path / "out", retries=0, give_up_after=1000)
-    stopped = ask(study_of(len(ENCODINGS)), server, tmp_path / "again", retries=0, give_up_after=1)
-    assert len(server.asked) >= len(ENCODINGS) + 1
-    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {HARD}"}
-    texts = [*texts_in(tmp_path), stopped.stopped, *outcome.without_score]
-    assert not [text for text in texts if HARD in text]
-    lines = {line for text in texts for line in re.split(r"\n|</t>", text) if "before" in line}
-    assert lines or kind == "no JSON"
-    assert not [line for line in lines for said in decoded(line) if HARD in said]
+def test_the_key_is_nowhere_wherever_it_was_returned(server, study_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
+    scored, problem = f"<S0>{KEY}</S0><S2>2</S2>", f"said {KEY}".encode()
+    answers = [
+        completion(scored),
+        completion(None, refusal=KEY),
+        answered(choices=[{"message": {"content": scored}, "finish_reason": KEY}], model=KEY, id=KEY),
+        refused(KEY),
+        refused(KEY, "content_filter"),
+        Answered(body=problem),
+        Answered(status=429, headers=(("Retry-After", "3600"),), body=problem),
+        Answered(status=308, headers=(("Location", f"https://host.example/{KEY}"),)),
+    ]
+    server.script = lambda asked: answers[number_of(asked)]
+    outcome = ask(study_of(len(answers)), server, tmp_path, retries=0, concurrency=1)
+    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
+    texts = [*texts_in(tmp_path), outcome.stopped]
+    assert not [text for text in texts if KEY in text]
+    assert sum("[key]" in text for text in texts) > len(answers)
 
 
 def test_a_placeholder_for_a_key_is_a_word_like_others():

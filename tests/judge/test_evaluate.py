@@ -99,11 +99,6 @@ def test_no_file_is_one_message(tmp_path, paths):
         evaluate(tmp_path / paths if paths else paths)
 
 
-def test_a_path_that_is_not_there_is_one_message(tmp_path):
-    with pytest.raises(UserError, match="there is no such file"):
-        evaluate(tmp_path / "none")
-
-
 @pytest.mark.parametrize("column", ["IS_EMPATHY", "ground-truth"])
 def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_how_to_fix_it(tmp_path, column):
     session(tmp_path, runs=1)
@@ -157,12 +152,6 @@ def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, 
         evaluate(tmp_path)
 
 
-def test_a_task_that_is_there_twice_is_refused(tmp_path):
-    path = csv(tmp_path / "a.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4,4\nC2,4,4\nC1,3,4\n")
-    with pytest.raises(UserError, match="column TaskId: 'C1' is in rows 2, 4"):
-        evaluate(path)
-
-
 @pytest.mark.parametrize("options", [{"draws": 0}, {"confidence": 1.0}, {"seed": -1}])
 def test_options_out_of_range_are_one_message(tmp_path, options):
     with pytest.raises(UserError, match=next(iter(options))):
@@ -181,7 +170,7 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     write_sheets([Sheet("results", ["IS_EMPATHY", "ground-truth"], rows)], tmp_path / "a.xlsx")
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
-        header, values, _ = found.sections[0][1]
+        header, values = found.sections[0][1]
         assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman", "naive p"]
         assert values[:-1] == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
@@ -196,7 +185,8 @@ def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     rows = {row[0]: row[1:] for row in found.sections[0][1]}
     assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
     assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
-    assert rows["mean"][:-1] == ["150", "1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
+    means = [row[2] for row in found.sections[1][1][1:7]]
+    assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
     assert found.over_files["mean"].loc["accuracy", "reason"] == "no interval: only 3 participants to resample"
 
@@ -219,20 +209,13 @@ def test_figures_are_those_of_the_metrics_on_the_frames(tmp_path, policy):
 
 def test_the_table_over_files_has_mean_interval_and_spread(tmp_path):
     found = evaluate(session(tmp_path), draws=200)
-    table = {row[0]: row for row in found.sections[0][1]}
-    assert list(table) == [
-        "file",
-        *(f"model-prompt-iter{run}" for run in (1, 2, 3)),
-        "mean",
-        "95% interval",
-        "sd over files",
-    ]
+    (_, files, _), (_, rows, _) = found.sections[:2]
+    assert [row[0] for row in files] == ["file", *(f"model-prompt-iter{run}" for run in (1, 2, 3))]
     mean, spread = (found.over_files[name].loc["spearman"] for name in ("mean", "spread"))
-    assert table["mean"][-2] == f"{mean['estimate']:.3f}"
-    assert table["95% interval"][-2] == f"{mean['low']:.3f} to {mean['high']:.3f}"
-    assert table["sd over files"][-2] == f"{spread['estimate']:.3f}"
-    assert {len(row) for row in found.sections[0][1]} == {9}
-    assert len(found.sections[1][1]) == 1 + len(metrics.METRICS)
+    table = {row[0]: row[1:] for row in rows}
+    interval = f"{mean['low']:.3f} to {mean['high']:.3f}"
+    assert table["Spearman"] == ["40", f"{mean['estimate']:.3f}", interval, f"{spread['estimate']:.3f}", ""]
+    assert len(rows) == 2 + len(metrics.METRICS)
 
 
 def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
@@ -248,19 +231,6 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     assert bounds[:2] == ["model-prompt-iter1", "4"]
     assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
     assert "Worst and best" in strict.text()
-
-
-def test_without_participants_figures_stand_alone_and_say_why(tmp_path):
-    for path in session(tmp_path, runs=2).iterdir():
-        table = pd.read_excel(path, engine="openpyxl").drop(columns="PID")
-        table.to_csv(path.with_suffix(".csv"), index=False)
-        path.unlink()
-    found = evaluate(tmp_path, draws=50)
-    mean = found.over_files["mean"].loc["accuracy"]
-    assert np.isfinite(mean["estimate"])
-    assert np.isnan(mean["low"])
-    assert mean["reason"] == "no interval: participants are not known"
-    assert "no interval: participants are not known" in found.text()
 
 
 def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
@@ -304,12 +274,6 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
     assert content["over_files"]["calibration"].keys() == set("12345")
-
-
-def test_equal_seeds_give_equal_text(tmp_path):
-    session(tmp_path)
-    first, same, other = (evaluate(tmp_path, draws=300, seed=seed).text() for seed in (1, 1, 2))
-    assert first == same != other
 
 
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):

@@ -13,13 +13,21 @@ from hypothesis import strategies as st
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge import few_shot
-from sense7.judge import few_shot as examples
 from sense7.judge.baselines import conversation_texts, tfidf, word_counts
-from sense7.judge.few_shot import HEADING, ORDERS, SHOTS, chosen_examples, examples_for
-from sense7.judge.requests import Prompt, chats
+from sense7.judge.few_shot import HEADING, ORDERS, SHOTS
+from sense7.judge.requests import Shots, chats
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
+
+
+def examples_for(study, shots="adaptive", **more):
+    return few_shot.examples_for(study, Shots(shots, **more))
+
+
+def chosen_examples(study, shots="adaptive", **more):
+    return few_shot.chosen_examples(study, Shots(shots, **more))
+
 
 WORDS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]
 
@@ -100,16 +108,6 @@ def by_conversation(chosen, study):
 
 
 @settings(max_examples=25, deadline=None)
-@given(sample=samples(), others=st.lists(st.integers(1, 5), min_size=14, max_size=14))
-def test_what_a_participant_rated_changes_nothing_in_their_adaptive_examples(sample, others):
-    people, levels, said = sample
-    changed = [other if person == 1 else level for person, level, other in zip(people, levels, others, strict=False)]
-    before, after = (examples_for(study_of(people, given_levels, said)) for given_levels in (levels, changed))
-    own = [person == 1 for person in people]
-    assert before[own].tolist() == after[own].tolist()
-
-
-@settings(max_examples=25, deadline=None)
 @given(sample=samples(), number=st.integers(0, 7))
 def test_a_personal_example_is_an_earlier_conversation_of_the_same_participant(sample, number):
     study = study_of(*sample)
@@ -119,18 +117,6 @@ def test_a_personal_example_is_an_earlier_conversation_of_the_same_participant(s
     for own, found in enumerate(chosen):
         earlier = [other for other in range(own) if people[other] == people[own] and levels[other] > 0]
         assert found == sorted(earlier, key=lambda other: (-near[own, other], other))[:number]
-
-
-@settings(max_examples=25, deadline=None)
-@given(sample=samples(), others=st.lists(st.integers(0, 5), min_size=14, max_size=14))
-def test_later_and_own_ratings_change_nothing_in_personal_examples(sample, others):
-    people, levels, said = sample
-    middle = len(people) // 2
-    changed = levels[:middle] + others[middle : len(people)]
-    before, after = (
-        examples_for(study_of(people, given_levels, said), shots="personal") for given_levels in (levels, changed)
-    )
-    assert before[: middle + 1].tolist() == after[: middle + 1].tolist()
 
 
 # Which of them
@@ -143,12 +129,6 @@ def test_adaptive_examples_are_the_most_similar_of_each_level_by_turns(sample, n
     chosen = chosen_examples(study, number=number, order="similar-first")
     expected = chosen_by_hand(study, number)
     assert [sorted(found) for found in by_conversation(chosen, study)] == [sorted(found) for found in expected]
-
-
-def test_a_text_that_others_rated_as_well_is_not_its_own_example():
-    study = study_of([1, 2, 3, 4, 5], [5, 5, 4, 3, 3], ["tea", "tea", "ale", "warm", "warm"])
-    chosen = chosen_examples(study, number=9)
-    assert set(chosen[chosen["conversation"] == "C1"]["example"]) == {"C3", "C4"}  # nor is one text there twice
 
 
 def test_where_many_people_rated_the_same_texts_none_is_given_away(workbooks):
@@ -248,13 +228,6 @@ def test_no_text_can_begin_a_line_or_close_its_string(said):
             assert score[4] == str(level)
 
 
-def test_examples_fill_the_place_of_the_prompt(many):
-    chat, given_examples = chats(many)["C1"], examples_for(many)["C1"]
-    filled = Prompt.bundled().fill(chat, given_examples)
-    assert filled.count(given_examples) == 1
-    assert filled.index(given_examples) < filled.index(f"\n{chat}\n")
-
-
 # Where there is little
 
 
@@ -264,7 +237,7 @@ def test_where_there_are_no_examples_the_text_is_empty(shots):
     nothing_rated = replace(alone, turns=alone.turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan)))
     for study, number in ((alone, 5), (nothing_rated, 5), (study_of([1, 1, 2], [4, 3, 2]), 0)):
         assert set(examples_for(study, shots=shots, number=number)) == {""}
-        assert chosen_examples(study, shots=shots, number=number).columns.tolist() == list(examples.COLUMNS)
+        assert chosen_examples(study, shots=shots, number=number).columns.tolist() == list(few_shot.COLUMNS)
 
 
 def test_conversations_without_a_word_are_examples_all_the_same():

@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, recall_score
 from typer.testing import CliRunner
@@ -202,6 +202,7 @@ def test_thinking_and_a_fence_are_no_obstacle(form):
     assert read_levels(text, ("overall", "Interest")) == ({"overall": 4, "Interest": NOT_APPLICABLE}, "", "Kind.")
 
 
+@settings(max_examples=30)
 @given(text=st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_no_text_breaks_the_reading(text):
     levels, reason, _ = read_levels(text, ("overall",))

@@ -1,94 +1,156 @@
 """A judge's reply: the authors' rule for its score, and a status for every other."""
 
-import re
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sense7.errors import UserError
 from sense7.findings.ground_truth import labels
-from sense7.judge.reply import check_policy, read_reply
+from sense7.judge.reply import CUT, FAILED, FILTERED, STATUSES, ending, read_reply
+
+# The score: by the authors' rule, followed by hand, and strictly
 
 
-@pytest.mark.parametrize(
-    ("inside", "authors", "label", "strict"),
-    [
-        ("10", 1, 1, None),
-        ("7.5", 5, 5, None),
-        ("0.5", 5, 5, None),
-        ("9.25", 2, 2, None),
-        ("5.9", 5.9, 5, None),
-        ("3-4", 3, 3, None),
-        ("4/5", 4, 4, 4),
-        ("-2", 2, 2, None),
-        ("3,5", 3, 3, None),
-        ("Score (1-5): 4", 1, 1, None),
-        ("Level 2: 5", 2, 2, None),
-        ("1.5", 1.5, 2, 1.5),
-        ("2.5", 2.5, 2, 2.5),
-        ("3.5", 3.5, 4, 3.5),
-        ("4.5", 4.5, 4, 4.5),
-    ],
+def inside_first(tag, text):
+    """What stands between the first opening tag and the next closing one; characters compared one by one."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+
+    def find(word, start):
+        for place in range(start, len(text) - len(word) + 1):
+            if all(chr(ord(c) | 32) == w if c.isascii() else False for c, w in zip(text[place:], word, strict=False)):
+                return place
+        return None
+
+    begin = find(opening, 0)
+    end = None if begin is None else find(closing, begin + len(opening))
+    return None if end is None else text[begin + len(opening) : end]
+
+
+def score_by_hand(text):
+    """The first digit from 1 to 5, with the decimals that follow it."""
+    inside = inside_first("s2", text) or ""
+    for place, character in enumerate(inside):
+        if character in "12345":
+            decimals = ""
+            if inside[place + 1 : place + 2] == ".":
+                for digit in inside[place + 2 :]:
+                    if digit not in "0123456789":
+                        break
+                    decimals += digit
+            return float(f"{character}.{decimals or 0}")
+    return None
+
+
+TAGS = ["<S2>", "</S2>", "<s2>", "</s2>", "<S0>", "</s0>", "<\u017f2>", "<S2", "S2>"]
+NUMBERS = ["4.5", "5.9", "10", "3-4", "2.", "0.5", "1.2.3", "4.\u0665"]
+DIGITS = ["\uff14", "\u0664", "\u00b2"]  # full-width, Arabic, superscript: none counts
+pieces = st.lists(
+    st.sampled_from(TAGS + NUMBERS + DIGITS) | st.text("0123456789.,/-<> \n\x00", max_size=5) | st.text(max_size=3),
+    max_size=9,
+).map("".join)
+texts = pieces | pieces.map(lambda text: f"<S2>{text}</S2>")
+
+
+@settings(max_examples=400)
+@given(
+    text=st.none() | texts,
+    finish_reason=st.sampled_from([None, "stop", "length", "content_filter"]),
+    refusal=st.none() | st.none() | st.text(),
+    error=st.none() | st.none() | st.text(),
 )
-def test_scores_are_those_of_the_authors_table_and_strictly_only_what_is_on_the_scale(inside, authors, label, strict):
+def test_a_reply_has_a_score_or_says_why_not_and_the_authors_is_that_of_the_rule_followed_by_hand(
+    text, finish_reason, refusal, error
+):
+    reply = read_reply(text, finish_reason=finish_reason, refusal=refusal, error=error)
+    by_hand = None if error is not None else score_by_hand(text or "")
+    assert reply.authors_score == (by_hand or 3.0)
+    assert reply.status in STATUSES
+    assert (reply.score is None) == (reply.status != "ok")
+    assert reply.status == "ok" or reply.reason
+    assert reply.score is None or 1 <= reply.score <= 5
+    assert reply.doubtful or (reply.score or 3.0) == reply.authors_score
+    reasoning = inside_first("s0", text or "")
+    assert reply.reasoning == (reasoning if reasoning is None else reasoning.strip())
+    if error is not None or refusal or finish_reason == "content_filter":
+        assert reply.status == ("api_error" if error is not None else "refusal")
+
+
+INSIDE = {
+    # Bare numbers on the scale, and how the authors round them to a level.
+    **{"1": (1, 1, 1), "04": (4, 4, 4), " 4.5\n": (4.5, 4.5, 4), "5.0": (5, 5, 5)},
+    **{"1.5": (1.5, 1.5, 2), "2.5": (2.5, 2.5, 2), "3.5": (3.5, 3.5, 4)},
+    # One number on the scale among any words: doubtful.
+    **{"Score: 4": (4, 4), "4.": (4, 4), "**4**": (4, 4), "4, since it listens": (4, 4), "\u5f97\u52064\u5206": (4, 4)},
+    **{"4/5": (4, 4), "4 / 5": (4, 4), "4.5/5": (4.5, 4.5), "3 out of 5": (3, 3), "3 of 5 stars": (3, 3)},
+    **{"4 (4/5)": (4, 4)},
+    # Not one number on the scale: no score, doubtful where the authors read one.
+    **{"10": (None, 1, 1), "7.5": (None, 5, 5), "0.5": (None, 5, 5), "9.25": (None, 2, 2), "5.9": (None, 5.9, 5)},
+    **{"3-4": (None, 3), "-2": (None, 2), "3,5": (None, 3), "Score (1-5): 4": (None, 1), "Level 2: 5": (None, 2)},
+    **{"85/100": (None, 5), "99.5": (None, 5), "100": (None, 1), "40%": (None, 4), "4 %": (None, 4), "8/10": (None, 1)},
+    **{"4/10": (None, 4), "1,000": (None, 1), "\u22122": (None, 2), "Score -2": (None, 2), "+4": (None, 4)},
+    **{"Score-4": (None, 4), "<3": (None, 3), "at least \u2265 4": (None, 4), "3 or 4": (None, 3), "3..5": (None, 3)},
+    **{"4 5": (None, 4), "4/4": (None, 4), "4/50": (None, 4), "4/5/5": (None, 4), "of 5": (None, 5), "4,0": (None, 4)},
+    **{"4e1": (None, 4), "4x": (None, 4), "1.2.3": (None, 1.2), ".5": (None, 5), "3\u00bd": (None, 3)},
+    **{"4\u00b2": (None, 4), "4 \uff15": (None, 4), "4.\u0665": (None, 4), "4. 5": (None, 4), "4.x": (None, 4)},
+    **dict.fromkeys(["0", "6", "four", "", "\uff14", "\u0664"], (None, None)),
+}
+"""What stands inside <S2> -> the score by the strict rule, by the authors', and its level."""
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_strictly_a_score_is_one_number_on_the_scale(inside):
+    strict, authors, *label = INSIDE[inside]
     reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.authors_score, labels(reply.authors_score)) == (authors, label)
-    assert (reply.score, reply.status) == (strict, "parse_failure" if strict is None else "ok")
+    assert (reply.score, reply.authors_score) == (strict, 3 if authors is None else authors)
+    assert not label or labels(reply.authors_score) == label[0]
+    is_bare = inside.strip().replace(".", "").isdecimal() and not inside.endswith(".")
+    assert reply.doubtful == (strict != authors or (strict is not None and not is_bare))
+    if strict is None:
+        assert reply.status == "parse_failure"
+        assert reply.reason.startswith(f"not one number from 1 to 5 inside <S2>: {inside!r}")
 
 
-@pytest.mark.parametrize("inside", ["0", "6", "four", "", "\uff14", "\u0664"])  # full-width and Arabic 4
-def test_no_score_by_either_rule_is_a_parse_failure(inside):
-    reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.score, reply.authors_score, reply.status, reply.doubtful) == (None, 3.0, "parse_failure", False)
-    assert reply.reason == f"not one number from 1 to 5 inside <S2>: {inside!r}"
+TEXTS = [
+    # Several scores have to agree.
+    ("<S2>4</S2><S2>5</S2>", None, 4, "different scores in several <S2>: '4, 5'"),
+    ("<S2>4</S2> no: <S2>10</S2>", None, 4, "not one number from 1 to 5 inside <S2>: '10'"),
+    ("<S2>4</S2> no: <S2>5", None, 4, "<S2> is not closed"),
+    ("<S2><S2>4</S2>", None, 2, "not one number"),
+    ("<S2>4</S2> so <s2> 4.0 </s2>", 4, 4, ""),
+    ("<s2>\n 4 \n</S2>", 4, 4, ""),
+    # A reply without a score says why.
+    ("<S2>4", None, 3, "<S2> is not closed"),
+    ("4</S2>", None, 3, "no <S2> in the reply"),
+    ("</S2>4<S2>", None, 3, "<S2> is not closed"),
+    ("< S2 >4</ S2 >", None, 3, "no <S2> in the reply"),
+    ("<\u017f2>4</\u017f2>", None, 3, "no <S2> in the reply"),  # a long s, whose other case is S
+    ("I'm sorry, but I can't rate this.", None, 3, "no <S2> in the reply"),
+    (" \n", None, 3, "the reply is empty"),
+    # A doubtful reading says what was read.
+    ("<S2>4/5</S2>", 4, 4, "more than a score from 1 to 5 inside <S2>: '4/5'"),
+    ("<S2>Score (1-5): 4</S2>", None, 1,
+     "not one number from 1 to 5 inside <S2>: 'Score (1-5): 4'; the authors' rule reads 1"),
+    (f"<S2>{'a' * 60}</S2>", None, 3, f"not one number from 1 to 5 inside <S2>: '{'a' * 60}'"),
+    (f"<S2>{'a' * 61}</S2>", None, 3, f"not one number from 1 to 5 inside <S2>: '{'a' * 60} ..'"),
+    # Thinking is removed before the strict reading alone.
+    ("<think>Perhaps <S2>1</S2>?</think><S2>5</S2>", 5, 1, "the authors' rule reads 1"),
+    ("<think><S2></S2></think><S2>5</S2>", 5, 3, "the authors' rule reads no score"),
+    ("Perhaps <S2>1</S2>?</think><S2>5</S2>", 5, 1, ""),  # some templates open the thinking before the reply
+    ("<REASONING>a</REASONING>b<REASONING><S2>1</S2></REASONING><S2>5</S2>", 5, 1, ""),
+    ("<think>a<think>b</think><S2>1</S2></think><S2>5</S2>", 5, 1, ""),
+    ("<think>a<reasoning>b</think><S2>1</S2></reasoning><S2>5</S2>", 5, 1, ""),
+    ("<S2>5</S2><think>or <S2>1</S2></think>", 5, 5, ""),
+    ("<think>Perhaps <S2>1</S2>", None, 1, "no <S2> in the reply after its thinking"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("inside", "authors"),
-    [
-        *[("85/100", 5), ("99.5", 5), ("100", 1), ("40%", 4), ("4 %", 4), ("8/10", 1), ("4/10", 4), ("1,000", 1)],
-        *[("\u22122", 2), ("Score -2", 2), ("+4", 4), ("Score-4", 4), ("<3", 3), ("at least \u2265 4", 4)],
-        *[("3 or 4", 3), ("3..5", 3), ("4 5", 4), ("4/4", 4), ("4/50", 4), ("4/5/5", 4), ("of 5", 5), ("4,0", 4)],
-        *[("4e1", 4), ("4x", 4), ("1.2.3", 1.2), (".5", 5), ("3\u00bd", 3), ("4\u00b2", 4), ("4 \uff15", 4)],
-    ],
-)
-def test_what_is_not_one_number_on_the_scale_is_no_score_and_doubtful(inside, authors):
-    reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.score, reply.status, reply.authors_score) == (None, "parse_failure", authors)
-    assert reply.doubtful
-
-
-@pytest.mark.parametrize(
-    ("inside", "score"),
-    [
-        *[("4", 4), (" 4.5\n", 4.5), ("5.0", 5), ("1", 1), ("04", 4)],
-        *[("Score: 4", 4), ("4.", 4), ("**4**", 4), ("4, since it listens", 4), ("\u5f97\u52064\u5206", 4)],
-        *[("4 / 5", 4), ("4.5/5", 4.5), ("3 out of 5", 3), ("3 of 5 stars", 3), ("4 (4/5)", 4)],
-    ],
-)
-def test_one_number_on_the_scale_is_read_among_any_words(inside, score):
-    reply = read_reply(f"<S2>{inside}</S2>")
-    assert (reply.score, reply.authors_score, reply.status) == (score, score, "ok")
-    assert reply.doubtful == (re.fullmatch(r"\s*[0-9.]*[0-9]\s*", inside) is None), "more than a bare score is doubtful"
-
-
-@pytest.mark.parametrize("tag", ["think", "REASONING"])
-@pytest.mark.parametrize(
-    ("text", "strict", "authors"),
-    [
-        ("<T>Perhaps <S2>1</S2>?</T><S2>5</S2>", 5, 1),
-        ("Perhaps <S2>1</S2>?</T><S2>5</S2>", 5, 1),  # some templates open the thinking before the reply
-        ("<T>a</T>b<T><S2>1</S2></T><S2>5</S2>", 5, 1),
-        ("<T>a<T>b</T><S2>1</S2></T><S2>5</S2>", 5, 1),
-        ("<S2>5</S2><T>or <S2>1</S2></T>", 5, 5),
-        ("<T>Perhaps <S2>1</S2>", None, 1),
-        ("<T>a</T>", None, 3),
-    ],
-)
-def test_thinking_is_removed_before_the_strict_reading_alone(tag, text, strict, authors):
-    reply = read_reply(text.replace("<T>", f"<{tag}>").replace("</T>", f"</{tag}>"))
-    assert (reply.score, reply.authors_score) == (strict, authors)
-    assert reply.doubtful == (strict != authors and (strict, authors) != (None, 3))
+@pytest.mark.parametrize(("text", "strict", "authors", "reason"), TEXTS)
+def test_what_is_read_from_a_text_and_why(text, strict, authors, reason):
+    reply = read_reply(text)
+    assert (reply.text, reply.score, reply.authors_score) == (text, strict, authors)
+    assert reply.reason.startswith(reason)
+    assert len(reply.reason) < 200
 
 
 # What a model thinks aloud
@@ -103,11 +165,15 @@ MARKS = {
     "Seed": ("<seed:think>", "</seed:think>"),
     "LongCat": ("<longcat_think>", "</longcat_think>"),
     "scratchpad": ("<scratchpad>", "</scratchpad>"),
+    "in words": ("<start_of_thought>", "<end_of_thought>"),
+    "in words, last": ("<think_start>", "<think_end>"),
     "Mistral": ("[THINK]", "[/THINK]"),
     "Pangu": ("[unused16]", "[unused17]"),
+    "MedGemma": ("<unused94>thought\n", "<unused95>"),
     "Kimi": ("◁think▷", "◁/think▷"),
     "Cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
     "OpenThoughts": ("<|begin_of_thought|>", "<|end_of_thought|><|begin_of_solution|>"),
+    "DeepSeek's tokens": ("<\uff5cbegin\u2581of\u2581thought\uff5c>", "<\uff5cend\u2581of\u2581thought\uff5c>"),
     "Step": ("<|THINK_START|>", "<|THINK_END|>"),
     "Solar": ("<|think:start|>", "<|think:end|>"),
     "Solar Open": ("<|think|>", "<|end|><|begin|>assistant<|content|>"),
@@ -117,6 +183,9 @@ MARKS = {
     "gpt-oss without tokens": ("analysisWe see: ", "assistantfinal"),
     "Gemma": ("<|channel>thought\n", "<channel|>"),
     "Granite": ("Here is my thought process: ", "Here is my response:"),
+    "Apriel": ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
+    "HuatuoGPT-o1": ("## Thinking\n\n", "\n\n## Final Response\n\n"),
+    "s1": ("<|im_start|>think\n", "<|im_start|>answer\n"),
     "HyperCLOVA X": ("/think\n", "<|im_end|>\n<|im_start|>assistant\n"),
     "Open WebUI": ('<details type="reasoning" done="true">', "</details>"),
     "fenced": ("```thinking\n", "\n```\n"),
@@ -145,114 +214,52 @@ CUT_OFF = {
     f"<|ponder|>{MAYBE}": None,
     f"Well. <ponder>{MAYBE}": None,
     f"<S0>{MAYBE}": None,
+    "<S2>4": None,
+    "": None,
     f"<ponder>a</ponder>{WHOLE} and": 4,
+    f"[PONDER]a[/PONDER]{WHOLE} and": 4,
     f"<answer>{WHOLE}": 4,
+    f"<CONCLUSION>{WHOLE} and": 4,
     f"{WHOLE} and then": 4,
     f"<b>Good.</b> {WHOLE} and": 4,
 }
 
 
-def test_a_reply_that_was_cut_off_in_markup_that_nobody_knows_is_no_score():
+def test_a_reply_that_was_cut_off_has_a_score_only_before_the_cut_and_outside_unknown_markup():
     replies = {text: read_reply(text, finish_reason="length") for text in CUT_OFF}
     assert {text: reply.score for text, reply in replies.items()} == CUT_OFF
-    assert {reply.status for reply in replies.values() if reply.score is None} == {"truncated"}
+    without = [reply for reply in replies.values() if reply.score is None]
+    assert {(reply.status, reply.reason.partition(" before")[0]) for reply in without} == {
+        ("truncated", "cut off at the limit of tokens")
+    }
 
 
-@pytest.mark.parametrize(
-    ("text", "strict", "authors"),
-    [
-        ("<S2>4</S2><S2>5</S2>", None, 4),
-        ("<S2>4</S2> no: <S2>10</S2>", None, 4),
-        ("<S2>4</S2> no: <S2>5", None, 4),
-        ("<S2><S2>4</S2>", None, 2),
-        ("<S2>4</S2> so <s2> 4.0 </s2>", 4, 4),
-    ],
-)
-def test_several_scores_have_to_agree(text, strict, authors):
-    reply = read_reply(text)
-    assert (reply.score, reply.authors_score) == (strict, authors)
+# How a reply ended
+
+ENDINGS = {
+    "": "stop COMPLETE end_turn stop_sequence eos_token tool_calls load null OTHER FINISH_REASON_UNSPECIFIED",
+    CUT: "length MAX_TOKENS model_length maximum_tokens token_limit time_limit not_finished incomplete ERROR_LIMIT "
+    "max_output_tokens model_context_window_exceeded",
+    FILTERED: "content_filter SAFETY refusal RECITATION PROHIBITED_CONTENT SPII ERROR_TOXIC guardrail_intervened "
+    "sensitive LANGUAGE IMAGE_SAFETY content_filtered MODEL_ARMOR",
+    FAILED: "error abort cancelled timeout network_error insufficient_system_resource MALFORMED_FUNCTION_CALL "
+    "rate_limit deadline_exceeded server_shutdown preempted",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("<S2>4", "<S2> is not closed"),
-        ("4</S2>", "no <S2> in the reply"),
-        ("</S2>4<S2>", "<S2> is not closed"),
-        ("I would say 4.", "no <S2> in the reply"),
-        ("< S2 >4</ S2 >", "no <S2> in the reply"),
-        ("<\u017f2>4</\u017f2>", "no <S2> in the reply"),  # a long s, whose other case is S
-        ("", "the reply is empty"),
-        (" \n", "the reply is empty"),
-        (None, "the reply is empty"),
-    ],
-)
-def test_a_reply_without_a_score_says_why(text, reason):
-    reply = read_reply(text)
-    assert (reply.score, reply.status, reply.reason) == (None, "parse_failure", reason)
-    assert reply.text == (text or "")
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_words_for_how_a_reply_ended_are_those_of_many_servers(kind):
+    assert {word: ending(word) for word in ENDINGS[kind].split()} == dict.fromkeys(ENDINGS[kind].split(), kind)
+    expected = {"": "ok", CUT: "ok", FILTERED: "refusal", FAILED: "api_error"}[kind]
+    assert {read_reply(WHOLE, finish_reason=word).status for word in ENDINGS[kind].split()} == {expected}
 
 
-def test_tags_are_read_in_any_case_over_lines_and_to_the_authors_the_first_wins():
-    assert read_reply("<s2>\n 4 \n</S2>").score == 4
-    assert read_reply("<s2>\n 4 \n</S2><S2>1</S2>").authors_score == 4
-    found = read_reply("<S2>none</S2><S2>1</S2>")
-    assert (found.status, found.authors_score) == ("parse_failure", 3)
-
-
-@pytest.mark.parametrize("decimals", ["4.\u0665", "4.", "4. 5", "4.x"])
-def test_decimals_are_ascii_digits_right_after_the_point(decimals):
-    found = read_reply(f"<S2>{decimals}</S2>")
-    assert found.authors_score == 4
-    assert found.score == (4 if decimals == "4." else None)
-
-
-def test_reasoning_is_the_first_s0_without_space_at_its_ends():
-    assert read_reply("<s0> Kind\nand warm. </S0><S0>no</S0><S2>5</S2>").reasoning == "Kind\nand warm."
-    assert read_reply("<S0>unclosed <S2>5</S2>").reasoning is None
-    assert read_reply("<S0>Kind.</S0>").reasoning == "Kind."
-
-
-def test_a_doubtful_reading_says_what_was_read():
-    assert read_reply("<S2>4/5</S2>").reason == "more than a score from 1 to 5 inside <S2>: '4/5'"
-    assert read_reply("<think><S2>1</S2></think><S2>5</S2>").reason == "the authors' rule reads 1"
-    assert read_reply("<think><S2></S2></think><S2>5</S2>").reason == "the authors' rule reads no score"
-    found = read_reply("<S2>Score (1-5): 4</S2>").reason
-    assert found == "not one number from 1 to 5 inside <S2>: 'Score (1-5): 4'; the authors' rule reads 1"
-
-
-def test_what_is_quoted_is_short():
-    assert read_reply(f"<S2>{'a' * 60}</S2>").reason.endswith(f": '{'a' * 60}'")
-    assert read_reply(f"<S2>{'a' * 61}</S2>").reason.endswith(f": '{'a' * 60} ..'")
-    assert len(read_reply(f"<S2>{'many words ' * 1000}</S2>").reason) < 120
-
-
-def test_a_reply_cut_off_is_truncated_only_without_a_usable_score():
-    assert read_reply("<S0>At leng", finish_reason="length").status == "truncated"
-    assert read_reply(None, finish_reason="length").status == "truncated"
-    assert read_reply("<S2>4", finish_reason="length").status == "truncated"
-    assert "limit of tokens" in read_reply("<S0>At leng", finish_reason="length").reason
-    whole = read_reply("<S2>4</S2> and then I wou", finish_reason="length")
-    assert (whole.status, whole.score) == ("ok", 4)
-
-
-def test_refusals_are_those_that_the_endpoint_calls_so():
-    for refused in (
-        read_reply("", refusal="I can't help with that."),
-        read_reply("<S2>4</S2>", refusal="I can't help with that."),
-        read_reply("<S2>4</S2>", finish_reason="content_filter"),
-    ):
-        assert (refused.status, refused.score) == ("refusal", None)
-        assert refused.authors_score == (4 if refused.text else 3), "to the authors there is nothing but the text"
-    assert read_reply("", refusal="I can't help with that.").reason == "I can't help with that."
+def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
+    refused = read_reply("<S2>4</S2>", refusal="I can't help with that.")
+    assert (refused.reason, refused.authors_score) == ("I can't help with that.; the authors' rule reads 4", 4)
     assert "content filter" in read_reply("<S2>4</S2>", finish_reason="content_filter").reason
-    assert read_reply("I'm sorry, but I can't rate this.").status == "parse_failure"
-
-
-def test_an_error_is_one_with_any_other_content():
     failed = read_reply("<S2>4</S2>", refusal="no", finish_reason="length", error="429 too many requests")
     assert (failed.status, failed.score, failed.reason) == ("api_error", None, "429 too many requests")
-    assert failed.authors_score == 3, "to the authors there is no text"
     assert read_reply(None, error="").reason == "the request failed"
 
 
@@ -261,9 +268,3 @@ def test_a_long_reply_takes_no_time(piece):
     begun = time.process_time()
     read_reply(f"<S2>{piece * 100_000}</S2>")
     assert time.process_time() - begun < 5, "seconds, not minutes: no step is quadratic"
-
-
-def test_unknown_policies_are_refused():
-    check_policy("strict")
-    with pytest.raises(UserError, match="Choose strict or authors"):
-        check_policy("lenient")

@@ -1,12 +1,9 @@
 """`sense7 judge run` and `judge batch` as commands: what they say, their exit codes, and what a kill costs."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,10 +11,9 @@ from typer.testing import CliRunner
 
 from helpers import endpoint
 from helpers.extras import need_the_judge
-from helpers.judged import kept_in, number_of
+from helpers.judged import kept_in
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
-from sense7.judge.files import read_predictions
 
 need_the_judge()
 
@@ -45,12 +41,6 @@ def invoked(*arguments, code=0):
     return done
 
 
-def started(*arguments, **environment):
-    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
-    line = [SENSE7, "judge", *map(str, arguments)]
-    return subprocess.Popen(line, text=True, env=os.environ | environment, **pipes)
-
-
 @pytest.mark.parametrize(
     "at_once", [50, pytest.param(10, marks=pytest.mark.long), pytest.param(1000, marks=pytest.mark.long)]
 )
@@ -64,7 +54,8 @@ def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(at_once, se
         return GOOD if asked.number <= answered else Answered(wait=600)
 
     server.script = script
-    process = started(*arguments)
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
+    process = subprocess.Popen([SENSE7, "judge", *map(str, arguments)], text=True, **pipes)
     _, err = process.communicate(timeout=300)
     assert killed.is_set(), err
     kept, asked = kept_in(tmp_path / "out"), len(server.asked)
@@ -74,44 +65,6 @@ def test_after_a_kill_no_answer_that_was_received_is_asked_for_again(at_once, se
     assert len(server.asked) - asked == 60 * 20 - answered
     assert set(server.times_answered().values()) == {20}
     assert kept.items() <= kept_in(tmp_path / "out").items()
-
-
-def test_an_interrupted_session_says_so_and_keeps_all(server, command, tmp_path):
-    # After two answers none comes any more, so that it is interrupted at work however busy the machine is.
-    server.script, folder = lambda asked: Answered(wait=600 * (asked.number > 2)), tmp_path / "out"
-    process, end = started(*command(8), "--concurrency", 2), time.monotonic() + 300
-    while len(kept_in(folder)) < 2:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert "interrupted; what was finished is kept" in err
-    assert "Traceback" not in err
-    assert len(kept_in(folder)) >= 2
-    assert not list(folder.glob("*.xlsx"))
-
-
-def test_the_key_is_nowhere(server, command, tmp_path):
-    answers = [
-        Answered(text=f"<S0>The key is {KEY}.</S0><S2>2</S2>"),
-        Answered(status=401, body=endpoint.error_body(f"Incorrect API key provided: {KEY}.")),
-        Answered(status=500, body=KEY.encode()),
-        Answered(body=KEY.encode()),
-    ]
-    server.script = lambda asked: answers[number_of(asked)]
-    process = started(*command(4), SENSE7_JUDGE_KEY=KEY, INSPECT_TRACEBACK_LOCALS="1", HOME=str(tmp_path))
-    out, err = process.communicate(timeout=300)
-    assert {asked.headers["authorization"] for asked in server.asked} == {f"Bearer {KEY}"}
-    assert process.returncode == 1, err
-    assert KEY not in out + err
-    assert "key from SENSE7_JUDGE_KEY" in err
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-    frame = read_predictions(next((tmp_path / "out").glob("*.xlsx"))).frame
-    assert KEY not in frame.to_json()
-    assert frame["output"][0] == "<S0>The key is [key].</S0><S2>2</S2>"
-    assert frame["reason"][1] == "HTTP 401: Incorrect API key provided: [key]."
 
 
 def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tmp_path):

@@ -6,7 +6,6 @@ So neither hides an error of the other: an implied value is what the recorded st
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from helpers.studies import simulated_study
@@ -23,10 +22,9 @@ from sense7.findings import (
 )
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
-from sense7.judge import ceiling as noise_ceiling
 from sense7.simulate import Parameters, draw
 from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
-from sense7.simulate.truth import described, parameters_behind, planted_entries
+from sense7.simulate.truth import described, parameters_behind
 
 PARAMETERS = Parameters()
 SCALE = 2
@@ -165,10 +163,6 @@ def of_persons(study, bootstrap):
     return {key: value for key, value in recorded(*tables).items() if "cross_validated" not in key}
 
 
-def of_variances(study, bootstrap):
-    return recorded(individualized.variance_parts(study, bootstrap).variances)
-
-
 def of_context(study, bootstrap):
     return recorded(
         context.own_topic_means(study, bootstrap),
@@ -188,10 +182,6 @@ def of_course(study, bootstrap):
 
 def of_ground_truth(study, bootstrap):
     return recorded(ground_truth.label_shares(study, bootstrap), ground_truth.changed_labels(study, bootstrap))
-
-
-def of_ceiling(study, bootstrap):
-    return recorded(noise_ceiling.content_shares(study, bootstrap).bounds)
 
 
 SAME_FORMULA = (
@@ -224,44 +214,6 @@ def test_the_same_statistic_by_two_codes_is_the_same_number(family, study, boots
 def test_what_is_found_by_iteration_agrees_up_to_where_it_stops(family, allowed, study, bootstrap, plain):
     for key, value in family(study, bootstrap).items():
         assert plain[key] == pytest.approx(value, rel=allowed, abs=allowed), key
-
-
-# What plain code estimates in another way: the same in the mean over studies -------------------------
-
-STUDIES, STUDIES_SCALE = 10, 3
-
-
-def of_chance_order(study, bootstrap):
-    return recorded(
-        disrupted.lasting_drop(study, bootstrap),
-        disrupted.levels_by_event_time(study, bootstrap)["difference"],
-        disrupted.reversed_order(study, bootstrap),
-    )
-
-
-def of_models(study, _):
-    return recorded(conditions.mixed_contrasts(study, confidence=0.95).differences)
-
-
-ANOTHER_WAY = (of_variances, of_ceiling, of_chance_order, of_models)
-
-
-@pytest.mark.long
-def test_another_way_to_estimate_the_same_has_the_same_mean_over_studies():
-    """Variances by REML and by pairs of rows, order by all permutations and by one: the library on other studies."""
-    found = []
-    for seed in range(STUDIES):
-        study = simulated_study(draw(PARAMETERS, np.random.default_rng([23, seed]), STUDIES_SCALE))
-        bootstrap = ParticipantBootstrap(study.conversations["participant"], 2, 1)
-        found.append({key: value for family in ANOTHER_WAY for key, value in family(study, bootstrap).items()})
-    found = pd.DataFrame(found)
-    implied = pd.DataFrame(implied_values(PARAMETERS), index=["value", "error"]).T.loc[found.columns]
-    error = np.hypot(found.std(ddof=1) / np.sqrt(STUDIES), implied["error"])
-    distances = ((found.mean() - implied["value"]) / error).abs()
-    # t with 9 degrees of freedom lies beyond 5.5 once in 2,500 times; there are 40 keys.
-    assert distances.max() < 5.5, distances.sort_values().tail()
-    for key in ("variance_participant", "variance_conversation", "ceiling_bound_participant"):
-        assert error[key] < 0.05 * implied.loc[key, "value"], "the comparison is too coarse to mean anything"
 
 
 # Parts of the plain code by hand and by brute force -----------------------------------------------------
@@ -324,15 +276,14 @@ def test_labels_round_halves_to_even_whatever_a_sum_leaves():
 # What is said of the values -----------------------------------------------------------------------------
 
 
-def test_every_value_is_described_and_rests_on_something(plain):
-    truth = {entry["key"]: entry for entry in planted_entries(PARAMETERS, implied_values(PARAMETERS))}
-    parameters = {key for key, entry in truth.items() if entry["kind"] == "parameter"}
+def test_every_value_is_described_and_rests_on_something(plain, planted):
+    parameters = {key for key, entry in planted.items() if entry["kind"] == "parameter"}
     for key in plain:
         unit, meaning, _ = described(key, PARAMETERS.conditions)
         assert unit
         assert "{" not in meaning
-        assert truth[key]["rests_on"], key
-        assert set(truth[key]["rests_on"]) <= parameters, key
+        assert planted[key]["rests_on"], key
+        assert set(planted[key]["rests_on"]) <= parameters, key
     with pytest.raises(KeyError):
         described("nothing_of_this_name")
 

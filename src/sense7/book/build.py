@@ -25,8 +25,6 @@ from sense7.files import disk_trouble, lock_file, not_written, replacing_folder,
 from sense7.record import MANIFEST, write_json
 from sense7.terminal import count_of, plain_lines
 
-__all__ = ["Built", "add_conversations", "build_edition", "copy_files", "lines_of"]
-
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
 

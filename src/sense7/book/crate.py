@@ -27,8 +27,6 @@ from sense7.loading import load
 from sense7.sources import SOURCES
 from sense7.sources.registry import SOURCE_SHEET
 
-__all__ = ["write_crate"]
-
 _FIXED = json.loads((importlib.resources.files(__package__) / "crate.json").read_text("utf-8"))
 """What every archive says: words for kinds of data and files, and entities for the paper and the profile."""
 
@@ -110,14 +108,11 @@ def write_crate(
 
     # How it says so: a graph of entities.
     repository = configuration(project.sources)["repository"]["url"]
-    people = [{"@id": f"#author-{number}", "@type": "Person", "name": name} for number, name in enumerate(authors, 1)]
+    people = [_entity(f"#author-{number}", "Person", name=name) for number, name in enumerate(authors, 1)]
     files = [_file(path, content) for path, content in contents.items()]
     parameters, software = _parameters(facts["made"]["notebooks"]), _software(facts["made"], repository)
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": f"SENSE-7 companion, edition {facts['name']}",
-        "description": about,
+    root = _entity("./", "Dataset", name=f"SENSE-7 companion, edition {facts['name']}", description=about)
+    root |= {
         "datePublished": made.isoformat(),
         "license": {"@id": of_results or _NO_LICENSE},
         "conformsTo": {"@id": _PROFILE},
@@ -126,26 +121,25 @@ def write_crate(
         "isBasedOn": {"@id": "#workbook"},
         "citation": {"@id": _PAPER},
     } | ({"author": _ids(people) if len(people) > 1 else _ids(people)[0]} if people else {})
-    analyzed = {
-        "@id": "#workbook",
-        "@type": "CreativeWork",
-        "name": facts["file"],
-        "description": f"The workbook that was analyzed: {facts['label']}.",
-        "identifier": f"sha256:{facts['sha256']}",
-        "license": {"@id": of_data or _NO_LICENSE},
-    } | ({"creditText": credit} if credit else {})
-    run = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": "Notebooks executed on the workbook",
-        "description": f"Parameters: {facts['parameters']}.",
+    said = f"The workbook that was analyzed: {facts['label']}."
+    analyzed = _entity("#workbook", "CreativeWork", name=facts["file"], description=said, creditText=credit)
+    analyzed |= {"identifier": f"sha256:{facts['sha256']}", "license": {"@id": of_data or _NO_LICENSE}}
+    said = f"Parameters: {facts['parameters']}."
+    run = _entity("#run", "CreateAction", name="Notebooks executed on the workbook", description=said)
+    run |= {
         "endTime": made.isoformat(),
         "instrument": {"@id": repository},
         "object": [{"@id": "#workbook"}, *_ids(parameters)],
         "result": [one for one in _ids(files) if one["@id"].startswith(("results/", "ledger"))],
     }
-    of_all = dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT"))
-    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *map(_license, of_all)]
+    licenses = []
+    for address in dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT")):
+        name, said, where = address.removeprefix(_SPDX), f"License: {address.removeprefix(_SPDX)}.", address
+        if address == _NO_LICENSE:
+            name, where = "No license given", ""
+            said = "It is not said under which terms this may be used. Ask the person who shared it."
+        licenses.append(_entity(address, "CreativeWork", name=name, description=said, url=where))
+    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *licenses]
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
@@ -161,6 +155,11 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def _entity(address: str, kind: str, **about: str) -> dict:
+    """An entity of the graph, with what is known about it."""
+    return {"@id": address, "@type": kind} | {name: text for name, text in about.items() if text != ""}
+
+
 def _ids(entities: Sequence[Mapping]) -> list[dict]:
     return [{"@id": entity["@id"]} for entity in entities]
 
@@ -174,27 +173,17 @@ def _license_address(text: str) -> str:
     return f"{_SPDX}{text}"
 
 
-def _license(address: str) -> dict:
-    if address == _NO_LICENSE:
-        said = "It is not said under which terms this may be used. Ask the person who shared it."
-        return {"@id": address, "@type": "CreativeWork", "name": "No license given", "description": said}
-    name = address.removeprefix(_SPDX)
-    return {"@id": address, "@type": "CreativeWork", "name": name, "description": f"License: {name}.", "url": address}
-
-
 def _file(path: str, content: bytes) -> dict:
     """A file as an entity, which goes by its path as a part of an address.
 
     >>> _file("data/a b.xlsx", b"")["@id"]
     'data/a%20b.xlsx'
     """
-    of_notebook = f"Recorded values of notebook {Path(path).stem}"
-    return {
-        "@id": quote(path),
-        "@type": "File",
-        "name": of_notebook if path.startswith("results/") else _FIXED["names"].get(path, Path(path).name),
+    name = _FIXED["names"].get(path, Path(path).name)
+    if path.startswith("results/"):
+        name = f"Recorded values of notebook {Path(path).stem}"
+    return _entity(quote(path), "File", name=name, contentSize=str(len(content))) | {
         "encodingFormat": _FIXED["types"].get(Path(path).suffix, "application/octet-stream"),
-        "contentSize": str(len(content)),
         "identifier": f"sha256:{hashlib.sha256(content).hexdigest()}",
     }
 
@@ -210,15 +199,9 @@ def _parameters(notebooks: Mapping[str, Mapping]) -> list[dict]:
     for name, by_notebook in values.items():
         alike = len(set(map(repr, by_notebook.values()))) == 1
         of = {"": next(iter(by_notebook.values()))} if alike else by_notebook
-        entities += [
-            {
-                "@id": f"#parameter-{notebook}-{name}" if notebook else f"#parameter-{name}",
-                "@type": "PropertyValue",
-                "name": f"{name} of {notebook}" if notebook else name,
-                "value": value,
-            }
-            for notebook, value in of.items()
-        ]
+        for notebook, value in of.items():
+            where, named = (f"{notebook}-{name}", f"{name} of {notebook}") if notebook else (name, name)
+            entities.append(_entity(f"#parameter-{where}", "PropertyValue", name=named) | {"value": value})
     return entities
 
 
@@ -226,18 +209,12 @@ def _software(made: Mapping, repository: str) -> list[dict]:
     """The companion, and what it computes with, each with its version."""
     addresses = {name: f"https://pypi.org/project/{name}/" for name in made["versions"]}
     addresses |= {"Python": "https://www.python.org/", "sense7": repository}
-    commit = f"commit {made['commit']}{', with changes' if made.get('changed') else ''}; " if made.get("commit") else ""
     entities = {
-        name: {
-            "@id": addresses[name],
-            "@type": "SoftwareApplication",
-            "name": name,
-            "version": version,
-            "url": addresses[name],
-        }
+        name: _entity(addresses[name], "SoftwareApplication", name=name, version=version, url=addresses[name])
         for name, version in made["versions"].items()
         if name != "system"
     }
+    commit = f"commit {made['commit']}{', with changes' if made.get('changed') else ''}; " if made.get("commit") else ""
     entities["sense7"] |= {
         "name": "SENSE-7: a reproducible companion",
         "description": f"{commit}library SHA-256 {made['library']}",

@@ -1,14 +1,12 @@
 """Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
 
 import html
-import importlib.resources
 import io
 import json
 import math
 import os
 import re
 import shutil
-import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -17,24 +15,6 @@ from sense7.book.manifest import require_whole
 from sense7.errors import UserError
 from sense7.files import scratch_folder, write_whole
 from sense7.sources import SOURCES
-
-__all__ = [
-    "CARD",
-    "EDITIONS_LIST",
-    "EXPLORER_FOLDER",
-    "EXPLORER_PAGE",
-    "JUDGE_LOGS",
-    "MARKS",
-    "card",
-    "claim_edition",
-    "edition_folder",
-    "list_editions",
-    "positions",
-    "published_address",
-    "require_same_source",
-    "source_of",
-    "write_site",
-]
 
 EDITIONS_LIST = "editions.js"
 EXPLORER_PAGE = "book/explorer.html"
@@ -53,11 +33,6 @@ CARD = "card.png"
 _GITHUB = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 _MADE_FROM = ".made-from.json"
 """Name of the file that holds what each edition was made from: private paths, so it lies outside of every edition."""
-
-_NO_OFFICIAL = (
-    "<p>The official edition is not here: its workbook was not available when this site was made. It is one\n"
-    "command away: <code>sense7 fetch official</code>, then <code>sense7 build official</code>.</p>\n"
-)
 
 
 def _json(path: Path):
@@ -168,6 +143,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
         if _listed(editions / name) is None:
             raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
         require_whole(editions / name)
+    from jinja2 import Environment, PackageLoader  # Sphinx's
+
     try:
         with scratch_folder(out.parent) as scratch:
             site = scratch / "site"
@@ -182,13 +159,8 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
             labels = {entry["name"]: entry["label"] for entry in listed}
             if address := published_address(repository):
                 (site / "sitemap.xml").write_text(_site_map(address, listed), encoding="utf-8")
-            items = "\n".join(
-                f'<li><a href="editions/{quote(name)}/html/index.html">{html.escape(name)}</a>: '
-                f"{html.escape(labels[name])}</li>"
-                for name in dict.fromkeys(names)
-            )
-            template = string.Template((importlib.resources.files(__package__) / "site.html").read_text("utf-8"))
-            front = template.substitute(items=items, absent="" if "official" in names else _NO_OFFICIAL)
+            template = Environment(loader=PackageLoader(__package__, ""), autoescape=True).get_template("site.html")
+            front = template.render(editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)])
             (site / "index.html").write_text(front, encoding="utf-8")
             if out.is_dir():
                 out.rmdir()

@@ -39,8 +39,6 @@ from sense7.judge.endpoint import without_keys
 from sense7.loading import load
 from sense7.terminal import did_you_mean
 
-__all__ = ["Kernels", "Rerun", "execute_apart", "rerun", "run", "select_notebook", "stage"]
-
 STARTS = 3
 """How often a kernel that does not come up is started."""
 

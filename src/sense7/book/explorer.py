@@ -23,8 +23,6 @@ from sense7.study import NOT_RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name
 
-__all__ = ["AT_ONCE", "TEXTS_A_FILE", "explorer_files", "script_json"]
-
 TEXTS_A_FILE = 500
 """Conversations whose texts share a file."""
 
@@ -75,24 +73,12 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     """
     ratings = _ratings(study.turns)
     messages = dict(_messages(study, ratings))
-    names = study.conversations["conversation"].tolist()
+    ids = study.conversations["conversation"].tolist()
     texts = {}
-    for number, start in enumerate(range(0, len(names), TEXTS_A_FILE)):
-        content = _texts([messages.get(name, []) for name in names[start : start + TEXTS_A_FILE]])
+    for number, start in enumerate(range(0, len(ids), TEXTS_A_FILE)):
+        content = _texts([messages.get(name, []) for name in ids[start : start + TEXTS_A_FILE]])
         script = f"(window.sense7Texts=window.sense7Texts||{{}})[{number}]={script_json(content)};\n"
         texts[f"texts-{number}.js"] = script
-    index = _index(study, ratings) | {
-        "files": list(texts),
-        "textsAFile": TEXTS_A_FILE,
-        "atOnce": len(names) <= AT_ONCE,
-        "bytes": sum(len(text.encode()) for text in texts.values()),
-        "judges": _judges(judges or {}, first),
-    }
-    return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
-
-
-def _index(study: Study, ratings: pd.Series) -> dict:
-    """What the list and its filters need."""
     conversations, turns = study.conversations, study.turns
     truth = ground_truth(turns, conversations["conversation"])
     by_conversation = turns["overall"].groupby(turns["conversation"])
@@ -126,7 +112,7 @@ def _index(study: Study, ratings: pd.Series) -> dict:
     ]
     never = set(study.never_asked["name"])
     inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
-    return {
+    index = {
         "format": FORMAT,
         "levels": LEVELS,
         "poorLevel": POOR,
@@ -142,19 +128,24 @@ def _index(study: Study, ratings: pd.Series) -> dict:
         "conversations": rows,
     }
 
-
-def _judges(judges: Judges | dict, first: str) -> list[dict]:
-    """Each judge with the scores of its runs, in the order of the conversations; the one to show first comes first."""
-    first = chosen_judge(judges, first)
-    return [
-        {
-            "name": judge,
-            "note": simulated_note([judge] if judge in judges.simulated else []),
-            "runs": list(runs),
-            "scores": list(zip(*(_scores(frame) for frame in runs.values()), strict=True)),
-        }
-        for judge, runs in sorted(judges.items(), key=lambda item: item[0] != first)
-    ]
+    first = chosen_judge(judges or {}, first)
+    index |= {
+        "files": list(texts),
+        "textsAFile": TEXTS_A_FILE,
+        "atOnce": len(ids) <= AT_ONCE,
+        "bytes": sum(len(text.encode()) for text in texts.values()),
+        "judges": [  # the one to show first comes first
+            {
+                "name": judge,
+                "note": simulated_note([judge] if judge in judges.simulated else []),
+                "runs": list(runs),
+                # In the order of the conversations.
+                "scores": list(zip(*(_scores(frame) for frame in runs.values()), strict=True)),
+            }
+            for judge, runs in sorted((judges or {}).items(), key=lambda item: item[0] != first)
+        ],
+    }
+    return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
 
 
 def _scores(frame: pd.DataFrame) -> list[float | str]:

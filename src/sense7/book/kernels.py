@@ -17,8 +17,6 @@ from pathlib import Path
 from jupyter_client import AsyncKernelManager, LocalProvisioner
 from jupyter_client.kernelspec import KernelSpec
 
-__all__ = ["FORKS", "kernel_manager", "start_fork_server"]
-
 FORKS = sys.platform == "linux"
 """Whether this system forks safely; macOS does not, once its libraries run."""
 

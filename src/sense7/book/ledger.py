@@ -22,8 +22,6 @@ from sense7.sources.released import verified_digest
 from sense7.study import Study
 from sense7.terminal import did_you_mean
 
-__all__ = ["Source", "read_ledger", "read_truth", "source_of", "write_ledger"]
-
 
 def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
     """Ledger of a finished edition, as plain values, and what its data are."""

@@ -18,17 +18,6 @@ from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.record import MANIFEST
 
-__all__ = [
-    "damage",
-    "digest_files",
-    "environment_of",
-    "installed_otherwise",
-    "key_of",
-    "require_whole",
-    "shown",
-    "write_manifest",
-]
-
 _SHOWN = 3
 """Files of a damaged edition that a message names."""
 
@@ -96,13 +85,13 @@ def digest_files(paths: Iterable[Path], base: Path) -> str:
 
 def environment_of(root: Path) -> list[str]:
     """Names and versions of the installed packages: those that the lock names, or all where there is no lock."""
-    installed, locked = _installed(), _locked(root)
+    installed, locked = installed_packages(), _locked(root)
     return sorted(f"{name} {version}" for name, version in installed.items() if name in locked or not locked)
 
 
 def installed_otherwise(root: Path) -> list[str]:
     """A warning for every package that is installed in another version than the lock's."""
-    installed, lines = _installed(), []
+    installed, lines = installed_packages(), []
     for name, versions in sorted(_locked(root).items()):
         if name in installed and installed[name] not in versions:
             what = f"{name} {installed[name]} is installed, the lock has {' or '.join(sorted(versions))}"
@@ -121,7 +110,7 @@ def _locked(root: Path) -> dict[str, set[str]]:
     return versions
 
 
-def _installed() -> dict[str, str]:
+def installed_packages() -> dict[str, str]:
     """Name of every installed package -> version, by the folders that describe them: to read these takes longer."""
     paths = [path for folder in filter(Path.is_dir, map(Path, reversed(sys.path))) for path in folder.iterdir()]
     described = [path.stem.partition("-") for path in paths if path.suffix in {".dist-info", ".egg-info"}]

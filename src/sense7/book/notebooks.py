@@ -28,24 +28,6 @@ from sense7.sources.released import RELEASED
 if TYPE_CHECKING:
     from sense7.study import Study
 
-__all__ = [
-    "BY_HAND",
-    "COMMON",
-    "NEED",
-    "NOT_RUN",
-    "TextNotebook",
-    "cells_of",
-    "derive_copies",
-    "find_notebooks",
-    "installable_from",
-    "ipynb_text",
-    "load_notebook",
-    "refuse_edited",
-    "skip_unfit",
-    "to_ipynb",
-    "unfit_parameters",
-]
-
 NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 

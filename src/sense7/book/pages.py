@@ -30,8 +30,6 @@ from sense7.judge.endpoint import without_keys
 from sense7.sources.released import RELEASED
 from sense7.terminal import count_of
 
-__all__ = ["banner", "describe", "describe_code", "make_pages"]
-
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
 

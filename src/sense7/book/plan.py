@@ -5,7 +5,6 @@ import contextlib
 import functools
 import hashlib
 import importlib
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -23,33 +22,13 @@ import yaml
 import sense7
 from sense7 import sources
 from sense7.book.editions import edition_folder, require_same_source, source_of
-from sense7.book.manifest import digest_files, environment_of
+from sense7.book.manifest import digest_files, environment_of, installed_packages
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import CARRIED, Project, cache_folder, commit_of, find_project
 from sense7.errors import UserError
 from sense7.sources import Provenance
 from sense7.sources.released import RELEASED, verified_digest
 from sense7.workbook.options import ReadingOptions
-
-__all__ = [
-    "FIXED",
-    "ONE_THREAD",
-    "SHOWN_VERSIONS",
-    "BuildError",
-    "Inputs",
-    "Job",
-    "configuration",
-    "file_of",
-    "how_made",
-    "in_order",
-    "library_digest",
-    "module_of",
-    "modules_of",
-    "parameters_of",
-    "plan",
-    "resolve_inputs",
-    "versions",
-]
 
 RESERVED = ("synthetic", *sources.SOURCES)
 LONGEST_NAME = 100
@@ -259,13 +238,10 @@ def how_made(root: Path, jobs: Mapping[str, Job], parameters: Mapping) -> dict:
 
 def versions() -> dict[str, str]:
     """Versions of this project, of Python and of the packages that compute and show: name -> version."""
-    installed = {"sense7": sense7.__version__, "Python": platform.python_version()}
-    for name in SHOWN_VERSIONS:
-        try:
-            installed[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            installed[name] = "not installed"
-    return installed | {"system": f"{platform.system()} {platform.machine()}"}
+    installed = installed_packages()
+    shown = {name: installed.get(name, "not installed") for name in SHOWN_VERSIONS}
+    own = {"sense7": sense7.__version__, "Python": platform.python_version()}
+    return own | shown | {"system": f"{platform.system()} {platform.machine()}"}
 
 
 def configuration(root: Path) -> dict:

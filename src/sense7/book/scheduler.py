@@ -26,8 +26,6 @@ from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, 
 from sense7.workbook import ReadingOptions, read_workbook
 from sense7.workbook.writing import partition_folders
 
-__all__ = ["Cluster", "ThisMachine", "connect", "read_part", "statistics_of_parts"]
-
 PATIENCE = "10s"
 """How long a scheduler may take to answer."""
 

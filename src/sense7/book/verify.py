@@ -40,8 +40,6 @@ from sense7.loading import load
 from sense7.record import format_value
 from sense7.workbook import ReadingOptions
 
-__all__ = ["TOLERANCE", "Comparison", "Difference", "compare", "figure_data", "find_edition", "verify_edition"]
-
 TOLERANCE = 1e-6
 """How far two numbers may lie apart, relative to the larger, and be called equal within the tolerance.
 
@@ -55,27 +53,8 @@ _PICTURE = re.compile(r"^```\{(?:picture\} +(\S+)|specifications\}) +(\S+)", re.
 """Where prose shows a figure of another page, and of which; see :mod:`sense7.book.extensions.links`."""
 
 _LINK = re.compile(r'<a download="([^"]*)\.csv" href="data:text/csv;base64,([A-Za-z0-9+/=]*)">')
-_TEXT, _NAMED = {"type": "string"}, {"type": "object"}
-_FACTS = {
-    "required": ["file", "sha256", "kind", "made"],
-    "properties": {
-        "file": _TEXT | {"pattern": r"^(?!\.{0,2}$)[^/\\\0]+$"},
-        "sha256": _TEXT,
-        "kind": _TEXT,
-        "made": {
-            "required": ["parameters", "beside", "versions", "library"],
-            "properties": {
-                "parameters": {
-                    "type": "object",
-                    "properties": dict.fromkeys(["data", "predictions", "results"], False),
-                },
-                "beside": {"type": "object"},
-                "versions": {"type": "object"},
-                "library": _TEXT,
-            },
-        },
-    },
-}
+_FACTS = {"file": str, "sha256": str, "kind": str, "made": dict}
+_MADE = {"parameters": dict, "beside": dict, "versions": dict, "library": str}
 """What is needed of ``edition.json``, which may be anybody's."""
 
 _AGAIN = "Copy or build the edition again."
@@ -103,15 +82,17 @@ class Comparison(NamedTuple):
 
 def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
     """Recompute an edition and compare."""
-    import jsonschema
-
     folder, root = find_edition(project.place, edition), project.sources
     facts = _read(folder / "edition.json", dict)
-    if error := next(jsonschema.Draft202012Validator(_FACTS).iter_errors(facts), None):
-        where = ": ".join(map(str, error.absolute_path)) or "this"
-        raise UserError(f"{folder / 'edition.json'}: {where} can't be what it says. {_AGAIN}")
-    made = facts["made"]
-    workbook = _workbook(folder, facts)
+    wrong = [name for name, kind in _FACTS.items() if not isinstance(facts.get(name), kind)]
+    wrong = wrong or [f"made: {name}" for name, kind in _MADE.items() if not isinstance(facts["made"].get(name), kind)]
+    if not wrong and not re.fullmatch(r"(?!\.{0,2}$)[^/\\\0]+", facts["file"]):  # it lies in the edition's folder
+        wrong = ["file"]
+    if not wrong and {"data", "predictions", "results"} & facts["made"]["parameters"].keys():
+        wrong = ["made: parameters"]
+    if wrong:
+        raise UserError(f"{folder / 'edition.json'}: {wrong[0]} can't be what it says. {_AGAIN}")
+    made, workbook = facts["made"], _workbook(folder, facts)
     path, origin = sources.resolve(workbook)
     judged = prediction_files(folder / "predictions") if (folder / "predictions").is_dir() else []
     parameters = parameters_of(made["parameters"], facts["file"], bool(judged))
@@ -148,7 +129,16 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
             counts, differences = _compare_editions(folder, again)
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
-    return Comparison(folder, provenance.label, counts, differences, _notes(made, now))
+    # In what code and machine differ, from which differences may come.
+    notes = []
+    if made["library"] != now["library"]:
+        commits = [str(one.get("commit") or "not known")[:12] for one in (made, now)]
+        what = "the library is not the one that made the edition (commit then {}, here {})"
+        notes.append(what.format(*commits))
+    for name, version in now["versions"].items():
+        if made["versions"].get(name) != version:
+            notes.append(f"{name}: {made['versions'].get(name, 'not known')} then, {version} here")
+    return Comparison(folder, provenance.label, counts, differences, notes)
 
 
 # --- the edition -----------------------------------------------------------------------
@@ -223,19 +213,6 @@ def _require_same_beside(folder: Path, then: Mapping, now: Mapping) -> None:
         else:
             what = f"{name}: what is fetched here is not what the edition shows. Run: sense7 fetch {name} --again"
         raise UserError(what)
-
-
-def _notes(then: Mapping, now: Mapping) -> list[str]:
-    """In what code and machine differ, from which differences may come."""
-    notes = []
-    if then["library"] != now["library"]:
-        commits = [str(made.get("commit") or "not known")[:12] for made in (then, now)]
-        what = "the library is not the one that made the edition (commit then {}, here {})"
-        notes.append(what.format(*commits))
-    for name, version in now["versions"].items():
-        if then["versions"].get(name) != version:
-            notes.append(f"{name}: {then['versions'].get(name, 'not known')} then, {version} here")
-    return notes
 
 
 # --- comparison ------------------------------------------------------------------------

@@ -23,8 +23,6 @@ from sense7.cli.judge import judge
 from sense7.errors import UserError
 from sense7.files import not_written
 
-__all__ = ["main"]
-
 _INTERRUPTED = 130
 _TERMINATED = 143
 (_UsageError,) = typer.BadParameter.__bases__  # Typer exports it under no name

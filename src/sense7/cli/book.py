@@ -36,8 +36,6 @@ from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.terminal import plain
 
-__all__ = ["build", "ledger", "new", "notebooks", "run", "site", "verify"]
-
 EXAMPLE = "05-importance"
 
 

@@ -17,32 +17,6 @@ from sense7.errors import UserError
 from sense7.files import parse_yaml
 from sense7.terminal import plain_lines
 
-__all__ = [
-    "Data",
-    "Force",
-    "Jobs",
-    "Json",
-    "Many",
-    "Parameters",
-    "Prompted",
-    "Quiet",
-    "Reading",
-    "SameData",
-    "Scheduler",
-    "Strict",
-    "assignments",
-    "building",
-    "complain",
-    "complain_last",
-    "fail",
-    "one_data",
-    "option",
-    "print_table",
-    "progress_bar",
-    "reporting",
-    "with_options",
-]
-
 
 def option(words: str, *names: str, many: bool = False, **more):
     """What follows an option's type: its help first."""

@@ -24,8 +24,6 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.terminal import count_of
 
-__all__ = ["check", "fetch", "partition", "simulate", "statistics", "template"]
-
 _RELEASED = "real"
 """What ``check`` calls the released ratings of other studies, after their folder in data/."""
 
@@ -58,14 +56,11 @@ def check(
         description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
     if as_json:
         print(json.dumps(description, indent=1))
+    elif data != _RELEASED:
+        print_description(description)
     else:
-        (_print_released if data == _RELEASED else print_description)(description)
-
-
-def _print_released(tables: list[dict]) -> None:
-    """Describe the released ratings of other studies, each verified by its hash."""
-    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
-    for table in tables:
+        print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
+    for table in description if data == _RELEASED and not as_json else ():
         print(f"\n{table['file']}: {table['title']}")
         print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
         width = max(map(len, table["columns"]))

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sense7.judge.answers import Written
     from sense7.judge.session import Tally
 
-__all__ = ["judge"]
-
 SECONDS_BETWEEN_LINES = 5.0
 
 judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
@@ -74,7 +72,7 @@ Runs = Annotated[int, option("How often each conversation is asked about.", min=
 Policy = Annotated[str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")]
 PriceIn = Annotated[float | None, option("Price of a million input tokens.")]
 PriceOut = Annotated[float | None, option("Price of a million output tokens.")]
-Judged = Annotated[str | None, option("The data set that was judged, which tells more.", metavar="DATA")]
+Judged = Annotated[str | None, option("The data set that was judged: adds baselines, and who errs to one side.")]
 Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
 
 
@@ -127,7 +125,7 @@ def run(
     out: Annotated[Path, option("Folder of the session; given again, it goes on where it was.")],
     asking: Asking,
     sending: Sending,
-    base_url: Annotated[str | None, option("OpenAI-compatible endpoint; OpenAI's if not given.")] = None,
+    base_url: Annotated[str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")] = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
     limit_cost: Annotated[float | None, option("Cost above which to ask first; 10 if not given.", min=0)] = None,

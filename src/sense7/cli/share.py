@@ -11,8 +11,6 @@ from sense7.errors import UserError
 from sense7.files import require_free
 from sense7.terminal import plain_lines
 
-__all__ = ["export", "gather", "import_chats", "instrument"]
-
 
 @with_options
 def import_chats(

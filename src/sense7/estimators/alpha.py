@@ -1,7 +1,5 @@
 """Cronbach's alpha from covariances, with intervals that resample participants or follow Feldt."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -299,26 +297,6 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
     return (
         f"{number} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
     )
-
-
-def rows_of(
-    names: Sequence[str],
-    estimates: Sequence[Estimate],
-    bootstrap: ParticipantBootstrap,
-    *,
-    counts: Sequence[int],
-    unit: str,
-    method: str,
-    undefined: str,
-) -> dict[str, dict]:
-    """Return rows of estimates from :meth:`ParticipantBootstrap.estimates`.
-
-    ``undefined`` is the reason where there is no estimate.
-    """
-    return {
-        name: bootstrap.row(estimate, n=n, unit=unit, method=method, undefined=undefined)
-        for name, estimate, n in zip(names, estimates, counts, strict=True)
-    }
 
 
 def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Which dimension participants call the most important, and of how many people published shares can be shares."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -42,7 +41,6 @@ _SHARES = """
 """Keys of :func:`importance_shares`, in the order of the dimensions."""
 
 _DECIMALS = 3  # a share that was published to a tenth of a percent
-_NORMAL = 1.96
 
 _NAMES = {normalise_name(name): one.name for one in DIMENSIONS for name in (one.name, one.title)}
 
@@ -269,19 +267,3 @@ def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decim
             for name, row in zip(table.index, table.itertuples(index=False, name="Nearest"), strict=True)
         }
     return pd.DataFrame(columns).rename_axis("dimension")
-
-
-def tolerance_of_a_part(share: float, part: int, total: int, decimals: int = _DECIMALS) -> float:
-    r"""Return how far the share of a random part of a group may be from the group's published share.
-
-    .. math:: \tfrac{1}{2} 10^{-d} + 1.96 \sqrt{s (1 - s) \left(\frac{1}{m} - \frac{1}{n}\right)}
-
-    half a unit of the last published digit, plus 1.96 standard errors of a part of m people drawn from the n.
-
-    Examples
-    --------
-    >>> round(tolerance_of_a_part(0.281, 109, 192), 4), tolerance_of_a_part(0.281, 192, 192)
-    (0.056, 0.0005)
-    """
-    error = math.sqrt(share * (1 - share) * max(1 / part - 1 / total, 0))
-    return 0.5 * 10.0**-decimals + _NORMAL * error

@@ -103,11 +103,10 @@ class Written:
         frame = with_answers(units[["conversation", "participant", "chat", "prompt", "ground_truth"]], answers)
         frame = frame.assign(model=questions.model, run=run, prompt_sha256=questions.prompt.sha256)
         replies = [answer.reply for answer in answers]
-        further = [ratings_sheet(units, questions.ratings, [reply.levels for reply in replies])]
+        levels = [reply.levels for reply in replies]
+        further = [ratings_sheet(units, questions.ratings, levels)] if questions.ratings else []
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
-        self.remarks += write_predictions(
-            self.paths[-1], frame, policy=policy, further=further[: len(questions.ratings)]
-        )
+        self.remarks += write_predictions(self.paths[-1], frame, policy=policy, further=further)
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
         came = [reply for reply in replies if reply.status != NOT_ASKED]

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,10 +16,11 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
+from sense7.estimators.order import rounded
+from sense7.findings.core import Number, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
-from sense7.judge.metrics import METRICS, run_metrics
+from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
 from sense7.judge.requests import same_chats
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -204,12 +205,7 @@ def baseline_predictions(
     return found
 
 
-def baseline_table(
-    study: Study,
-    bootstrap: ParticipantBootstrap,
-    *,
-    baselines: Mapping[str, Baseline] | None = None,
-) -> pd.DataFrame:
+def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Accuracy and Spearman's correlation of every baseline.
 
     As :func:`sense7.judge.metrics.run_metrics`, with one exception: Spearman's correlation is of the score
@@ -219,13 +215,11 @@ def baseline_table(
 
     Parameters
     ----------
-    study : Study
-        The data.
+    baselines : mapping
+        As :func:`baseline_predictions` returns it.
     bootstrap : ParticipantBootstrap
         Bootstrap resamples of participants for the intervals. Predictions are held fixed: how much they would change
         with other participants to learn from is not in the intervals.
-    baselines : mapping, optional
-        As :func:`baseline_predictions` returns it; predicted here if not given.
 
     Returns
     -------
@@ -234,22 +228,18 @@ def baseline_table(
         estimates: estimate, low, high, n (conversations), unit, method, reason.
 
     """
-    if baselines is None:
-        baselines = baseline_predictions(study)
-    rows: dict[str, dict[str, dict]] = {metric: {} for metric in _METRICS}
+    numbers: dict[str, list[Number]] = {metric: [] for metric in _METRICS}
     for name, baseline in baselines.items():
-        frame = baseline.predictions
-        table = None if baseline.reason else run_metrics(frame, bootstrap)
+        run = Run(baseline.predictions, bootstrap)
         for metric in _METRICS:
-            kind = METRICS[metric]
-            row = {"n": len(frame), "unit": kind.unit, "method": kind.method, "reason": baseline.reason}
-            if table is not None:
-                row = table.loc[metric].to_dict()
-            if metric == "spearman" and not baseline.reason and np.ptp(frame["above"]) == 0:
-                row["reason"] = "it predicts the same for everybody"
+            about = replace(METRICS[metric], method=f"{baseline.method}; {METRICS[metric].method}")
+            same = run.n and metric == "spearman" and np.ptp(run.order) == 0
+            undefined = baseline.reason or ("it predicts the same for everybody" if same else run.missing(metric))
             key = f"baseline_{_KEYS[name]}_{metric}"
-            rows[metric][name] = estimate_row(**row | {"method": f"{baseline.method}; {row['method']}", "key": key})
-    return pd.concat({metric: estimate_table(own, "baseline") for metric, own in rows.items()}, names=["metric"])
+            numbers[metric].append(about.number(name, run.drawn[metric], run.people, undefined, key=key))
+    return pd.concat(
+        {metric: tabulate("baseline", own, bootstrap) for metric, own in numbers.items()}, names=["metric"]
+    )
 
 
 def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
@@ -268,24 +258,19 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         One row per baseline but the majority label: estimate, low, high (-1..1), n (conversations), unit, method,
         reason.
     """
-    majority, rows = baselines["majority label"], {}
+    majority, numbers = baselines["majority label"], []
     for name, baseline in baselines.items():
         if name == "majority label":
             continue
-        shown = {
-            "unit": "share of conversations",
-            "method": f"accuracy of: {baseline.method}; minus that of the majority label",
-            "key": f"baseline_{_KEYS[name]}_accuracy_gain",
-        }
-        if reason := baseline.reason or majority.reason:
-            rows[name] = estimate_row(n=len(baseline.predictions), reason=reason, **shown)
-            continue
-        truth = labels(baseline.predictions["ground_truth"])
-        hits, usual = (labels(way.predictions["score"]) == truth for way in (baseline, majority))
-        values = np.column_stack([hits.astype(float) - usual, np.ones(len(truth))])
-        gain = bootstrap.estimate(ratio, values, baseline.predictions["participant"])
-        rows[name] = bootstrap.row(gain, n=len(truth), **shown)
-    return estimate_table(rows, "baseline")
+        own, usual = baseline.predictions, majority.predictions
+        about = Metric("", SHARE, f"accuracy of: {baseline.method}; minus that of the majority label")
+        drawn, reason = np.array([np.nan]), baseline.reason or majority.reason
+        if not reason:
+            hits, usual = (labels(frame["score"]) == labels(frame["ground_truth"]) for frame in (own, usual))
+            drawn = means(bootstrap, hits.astype(float) - usual, own["participant"])
+        key = f"baseline_{_KEYS[name]}_accuracy_gain"
+        numbers.append(about.number(name, drawn, own["participant"], reason, key=key))
+    return tabulate("baseline", numbers, bootstrap)
 
 
 class _NothingToLearnError(Exception):
@@ -386,7 +371,7 @@ class _Data:
             for own, new in folds:
                 errors = _ridge(*known, train[own], train[new], ALPHAS) - self.truth[train[new]]
                 squares.append(np.square(errors).mean(axis=1))
-            alpha = ALPHAS[np.mean(squares, axis=0).argmin()]  # as RidgeCV chooses
+            alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
             (score[test],), plain[test] = _ridge(*known, train, test, [alpha]), self.truth[train].mean()
         return score, plain
 

@@ -127,7 +127,7 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     Notes
     -----
     The integral of *spearman* is exact to rounding, the others to 1e-5 (Gauss and Legendre; piecewise over c).
-    Checked against bivariate normal probabilities, and against simulation.
+    Checked against bivariate normal probabilities and adaptive integration.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
-from sense7.judge.requests import Questions, token_limit
+from sense7.judge.requests import TOKEN_LIMITS, Questions
 from sense7.terminal import count_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ MOST_CHARACTERS_A_TOKEN = 6
 """No English text has more characters a token in the vocabulary of any common model."""
 
 FAR_BELOW = 2
-"""A count of tokens is far below our estimate if it is less than the estimate by this factor."""
+"""Factor by which a count of tokens that is far below our estimate is less than it."""
 
 _REMEDY = (
     "Give the server a longer context (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; LM Studio: context length "
@@ -127,7 +127,8 @@ def estimate(
     tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
     kept, known, mean = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0, None)
     calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
-    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, token_limit(questions.parameters))
+    limit = max(questions.parameters[name] for name in TOKEN_LIMITS if name in questions.parameters)
+    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, limit)
 
 
 def estimated_tokens(characters: int) -> int:
@@ -148,19 +149,24 @@ def cut_by_endpoint(characters: int, counted: int | None, context: int | None) -
     if not counted or context is None:
         return ""
     tokens = estimated_tokens(characters)
-    if counted < context and not (counted * FAR_BELOW < tokens and tokens > context):
+    if counted < context and not (is_far_below(counted, characters) and tokens > context):
         return ""
     return f"the endpoint cut the prompt: it counted {counted:,} tokens of about {tokens:,}. {_REMEDY}"
 
 
-def few_tokens(journal: "Journal") -> list[str]:
-    """One warning of counts of tokens that are far below our estimates, with the first of them, if there are any."""
-    replies, low, characters, counted = journal.few_tokens(FAR_BELOW * CHARACTERS_A_TOKEN)
+def is_far_below(counted: int, characters: int) -> bool:
+    """Whether a count of tokens is far below our estimate."""
+    return counted * FAR_BELOW * CHARACTERS_A_TOKEN < characters
+
+
+def few_tokens(counted: int, low: list[tuple[int, int]]) -> list[str]:
+    """One warning of counts of tokens that are far below our estimates, of the requests with these many characters."""
     if not low:
         return []
+    (characters, tokens), replies = low[0], count_of(counted, "reply", "replies")
+    first = f"the first: {tokens:,} of about {estimated_tokens(characters):,}"
     return [
-        f"in {low:,} of {count_of(replies, 'reply', 'replies')} the endpoint counted far fewer tokens than the prompt "
-        f"has (the first: {counted:,} of about {estimated_tokens(characters):,}). It may leave out what it had in a "
-        "cache; or its context is too short, and it read a part of the prompt only. Scores are kept. To be sure, give "
-        "the length of its context: --context TOKENS"
+        f"in {len(low):,} of {replies} the endpoint counted far fewer tokens than the prompt has ({first}). "
+        "It may leave out what it had in a cache; or its context is too short, and it read a part of the prompt only. "
+        "Scores are kept. To be sure, give the length of its context: --context TOKENS"
     ]

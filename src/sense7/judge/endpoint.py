@@ -343,7 +343,7 @@ class Client:
             async with asyncio.timeout(seconds):
                 status, headers, content = await self._exchange("POST", "/chat/completions", json.dumps(body).encode())
         except aiohttp.ClientError as error:
-            why, said = "", one_line(error)
+            why, said = "", re.sub(r"//[^/@\s]+@", "//", one_line(error))  # a proxy's address may have a password
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
                 why = (
                     "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
@@ -351,8 +351,8 @@ class Client:
                 )
             elif isinstance(error, aiohttp.ClientSSLError) and _NO_TLS.search(said):
                 why = "the endpoint does not speak TLS. Begin --base-url with http: in place of https:"
-            elif isinstance(error, aiohttp.ClientHttpProxyError):  # its text has the proxy's address, password and all
-                why, said = "the proxy of your environment lets nothing through", f"HTTP {error.status}"
+            elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
+                why, said = "the proxy that your environment names lets nothing through", f"HTTP {error.status}"
             said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
             raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
         except TimeoutError:

@@ -8,7 +8,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge.baselines import conversation_texts, tfidf, word_counts
-from sense7.judge.requests import chats, same_chats
+from sense7.judge.requests import Shots, chats, same_chats
 from sense7.study import Study
 
 __all__ = []
@@ -27,17 +27,9 @@ _BLOCK = 256  # rows of similarities held at a time
 _DIGITS = 12  # to which similarities are rounded, so that equal ones are equal on every machine
 
 
-def examples_for(
-    study: Study,
-    *,
-    shots: str = "adaptive",
-    number: int = 5,
-    order: str = "similar-last",
-    seed: int = 0,
-) -> pd.Series:
+def examples_for(study: Study, shots: Shots) -> pd.Series:
     """Return the examples of every conversation as text that can stand for ``~~EXAMPLES~~``."""
-    chosen = chosen_examples(study, shots=shots, number=number, order=order, seed=seed)
-    said = chats(study)
+    chosen, said = chosen_examples(study, shots), chats(study)
     chosen["chat"] = said[chosen["example"]].to_numpy()
     texts = {}
     for conversation, rows in chosen.groupby("conversation", sort=False):
@@ -47,16 +39,10 @@ def examples_for(
     return pd.Series([texts.get(name, "") for name in said.index], said.index, dtype=object, name="examples")
 
 
-def chosen_examples(
-    study: Study,
-    *,
-    shots: str = "adaptive",
-    number: int = 5,
-    order: str = "similar-last",
-    seed: int = 0,
-) -> pd.DataFrame:
+def chosen_examples(study: Study, shots: Shots) -> pd.DataFrame:
     """Choose the examples of every conversation."""
-    for value, known, what in ((shots, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
+    kind, number, order = shots.kind, shots.number, shots.order
+    for value, known, what in ((kind, SHOTS, "kind of shots"), (order, ORDERS, "order of examples")):
         if value not in known:
             raise UserError(f"{value!r} is no {what}. Choose one of {', '.join(known)}.")
     names, participants = (study.conversations[name].to_numpy(dtype=object) for name in ("conversation", "participant"))
@@ -67,13 +53,13 @@ def chosen_examples(
         texts, rated = same_chats(study), np.flatnonzero(levels)
         vectors = tfidf(word_counts(conversation_texts(study)))
         for row, near in enumerate(_similarities(vectors, rated)):
-            if shots == "adaptive":
+            if kind == "adaptive":
                 allowed = (people[rated] != people[row]) & (texts[rated] != texts[row])
             else:
                 allowed = (people[rated] == people[row]) & (rated < row)
             nearest = np.argsort(-near, kind="stable")
             nearest = nearest[allowed[nearest]]
-            if shots == "adaptive":
+            if kind == "adaptive":
                 nearest = _by_turns(nearest, levels[rated], texts[rated], number)
             chosen = nearest[:number]
             chosen = chosen[np.lexsort((rated[chosen], -near[chosen]))]
@@ -83,18 +69,12 @@ def chosen_examples(
             elif order != "similar-first":
                 places = np.argsort(rated[chosen])
             if order == "shuffled":  # a stream of its own for each: what others are given changes nothing
-                places = np.random.default_rng((seed, row)).permutation(places)
+                places = np.random.default_rng((shots.seed, row)).permutation(places)
             rows += [(row, rated[chosen[place]], near[chosen[place]], place + 1) for place in places]
-    kinds = {"conversation": int, "example": int, "similarity": float, "rank": int}
-    found = pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-    example = found["example"].to_numpy()
-    found = found.assign(
-        conversation=names[found["conversation"].to_numpy()],
-        example=names[example],
-        participant=participants[example],
-        level=levels[example],
-    )
-    return found[list(COLUMNS)].reset_index(drop=True)
+    own, example, near, rank = np.array(rows, dtype=float).reshape(-1, 4).T
+    own, example = own.astype(int), example.astype(int)
+    columns = names[own], names[example], participants[example], near, levels[example], rank.astype(int)
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
 def _similarities(vectors, rated: np.ndarray) -> Iterator[np.ndarray]:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -225,16 +225,17 @@ def write_predictions(
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    if unlisted := sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str):
-        raise ValueError(f"unknown statuses: {unlisted}")
-    known = frame.loc[frame["status"] == "ok", "score"].astype(float)
-    if known.isna().any():
-        raise ValueError("a prediction is ok and has no score")
-    if not known.between(LOWEST, HIGHEST).all():
-        ends = f"{known.min():g} to {known.max():g}"
-        raise ValueError(f"scores are from {LOWEST:g} to {HIGHEST:g}; these run from {ends}")
-    if frame["conversation"].isna().any() or frame["conversation"].duplicated().any():
-        raise ValueError("a conversation is blank or there twice")
+    known, names = frame.loc[frame["status"] == "ok", "score"].astype(float), frame["conversation"]
+    ends = f"scores are from {LOWEST:g} to {HIGHEST:g}; these run from {known.min():g} to {known.max():g}"
+    unlisted = sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str)
+    for wrong, words in (
+        (unlisted, f"unknown statuses: {unlisted}"),
+        (known.isna().any(), "a prediction is ok and has no score"),
+        (not known.between(LOWEST, HIGHEST).all(), ends),
+        (names.isna().any() or names.duplicated().any(), "a conversation is blank or there twice"),
+    ):
+        if wrong:
+            raise ValueError(words)
 
     def cells(values, name: str | None) -> list:
         """Cells of a column: None where there is none, and no type of numpy's."""
@@ -383,10 +384,11 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     if marks is not None:
         frame["model"] = SIMULATED_JUDGE
 
-    def first(wrong) -> tuple[str, int]:
-        """Where the first row that is wrong stands."""
-        index = int(np.flatnonzero(wrong)[0])
-        return f"row {list(rows)[index]:,}", index
+    def refuse(wrong, title: str, what: Callable[[int], str]) -> None:
+        """Refuse the file if a row is wrong, naming the first."""
+        if np.any(wrong):
+            index = int(np.flatnonzero(wrong)[0])
+            raise UserError(f"{where}, column {title}, row {list(rows)[index]:,}: {what(index)}")
 
     names, truths, status = frame["conversation"], frame["ground_truth"], frame["status"]
     twice = names.notna() & names.duplicated(keep=False)
@@ -397,59 +399,49 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
             f"{where}, column TaskId: {name!r} is in rows {places} ({names[twice].nunique():,} TaskIds are "
             "there more than once). A file holds one run: keep one row a conversation."
         )
-    if stated and not (known := status.isin((*STATUSES, NOT_ASKED))).all():
-        row, index = first(~known)
-        said = "blank" if status[index] is None else repr(status[index])
-        raise UserError(
-            f"{where}, column status, {row}: {said} is no status. "
-            f"Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
-        )
-    scale, notes = None if stated else score_scale, []
+    listed = f"is no status. Write one of {', '.join((*STATUSES, NOT_ASKED))}, or remove the column."
+    unlisted = ~status.isin((*STATUSES, NOT_ASKED)) & stated
+    refuse(unlisted, "status", lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}")
+    scale, notes, ours = None if stated else score_scale, [], f"the scale from {LOWEST:g} to {HIGHEST:g}"
     scores, written_otherwise, percent = _scores(cells["IS_EMPATHY"])
+    known, is_known = scores[~np.isnan(scores)], ~np.isnan(scores)
     if scale:
         shares = percent & (max(abs(scale.lowest), abs(scale.highest)) <= 1)
         scores = np.where(shares, scores / 100, scores)
-        off = ~np.isnan(scores) & ~np.array(list(map(scale.holds, scores)), dtype=bool)
+        off = is_known & ~np.array(list(map(scale.holds, scores)), dtype=bool)
+        what = f"off the scale {scale.option}, as are {off.sum():,} of {len(known):,} scores. "
+        remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
         frame["score"] = scale.rescaled(scores, HIGHEST)
-        mean = "" if np.isnan(scores).all() else f"; their mean as given is {np.nanmean(scores):.4g}"
+        mean = f"; their mean as given is {scores[is_known].mean():.4g}" if is_known.any() else ""
         notes.append(f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}")
     else:
-        off = ~np.isnan(scores) & (written_otherwise | (scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
-    if off.any():
-        (row, index), known = first(off), scores[~np.isnan(scores)]
-        place = f"{where}, column IS_EMPATHY, {row}: {cells['IS_EMPATHY'][index]!r} is"
-        ours, many = f"the scale from {LOWEST:g} to {HIGHEST:g}", f"as are {off.sum():,} of {len(known):,}"
-        if scale:
-            raise UserError(
-                f"{place} off the scale {scale.option}, {many} scores. "
-                "Declare the scale that they are on: --score-scale WORST-BEST."
-            )
-        message = f"{place} no score on {ours}, {many}; the scores run from {known.min():g} to {known.max():g}."
-        if stated:
-            raise UserError(f"{message} Write them on {ours}.")
-        guess = f"{LOWEST:g}-{HIGHEST:g}"
-        if known.min() < LOWEST or known.max() > HIGHEST or percent.any():
-            fitting = (one for one in _USUAL if all(map(ScoreScale.of(one).holds, (known.min(), known.max()))))
-            guess = next(fitting, f"{known.min():g}-{known.max():g}")
-        raise UserError(
-            f"{message} For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst "
-            f"score first; if it is {guess}: sense7 judge evaluate {path} --score-scale {guess}"
-        )
+        off = is_known & (written_otherwise | (scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
+        what, remedy = f"no score on {ours}, as are {off.sum():,} of {len(known):,}; the scores run from ", ""
+        if off.any():
+            ends, guess = (known.min(), known.max()), f"{LOWEST:g}-{HIGHEST:g}"
+            if ends[0] < LOWEST or ends[1] > HIGHEST or percent.any():
+                fitting = (one for one in _USUAL if all(map(ScoreScale.of(one).holds, ends)))
+                guess = next(fitting, f"{ends[0]:g}-{ends[1]:g}")
+            what += f"{ends[0]:g} to {ends[1]:g}. "
+            remedy = f"Write them on {ours}."
+            if not stated:
+                remedy = (
+                    f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst "
+                    f"score first; if it is {guess}: sense7 judge evaluate {path} --score-scale {guess}"
+                )
+    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}{remedy}")
     # Means of levels may miss the ends of the scale by an error of floating point.
     off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
-    if off.any():
-        row, index = first(off)
-        raise UserError(
-            f"{where}, column ground-truth, {row}: {truths[index]:g} is off the scale from {LOWEST:g} to {HIGHEST:g}, "
-            f"as are {off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's "
-            f"ratings: write it on the scale from {LOWEST:g} to {HIGHEST:g}."
-        )
+    counts = (
+        f"{off.sum():,} of {truths.notna().sum():,}. Ground truth is the mean of a user's ratings: write it on {ours}."
+    )
+    refuse(off, "ground-truth", lambda row: f"{truths[row]:g} is off {ours}, as are {counts}")
     for title, read in zip(EVALUATED, (frame["score"], truths), strict=True):
-        wrong = read.isna() & ~np.array(list(map(is_blank, cells[title])), dtype=bool)
-        if wrong.any():
-            (row, index), count = first(wrong), count_of(wrong.sum(), "cell")
-            shown = repr(cells[title][index])
-            notes.append(f"{title}: {count} not a number, counted as missing; the first is {shown} in {row}")
+        wrong = np.flatnonzero(read.isna() & ~np.array(list(map(is_blank, cells[title])), dtype=bool))
+        if len(wrong):
+            shown = f"{cells[title][wrong[0]]!r} in row {list(rows)[wrong[0]]:,}"
+            count = count_of(len(wrong), "cell")
+            notes.append(f"{title}: {count} not a number, counted as missing; the first is {shown}")
     frame["authors_score"], frame["doubtful"] = np.nan, False
     if stated:  # what IS_EMPATHY holds for an unusable reply is by the authors' rule, or nothing
         failed = status != "ok"

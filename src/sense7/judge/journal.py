@@ -1,6 +1,6 @@
 """What a session of a judge has been answered so far, in one SQLite file: no paid answer is lost, or paid twice.
 
-``requests`` has one row per conversation that is asked about, ``answers`` one per reply, as it came; what is pending is
+``requests`` has one row per conversation that is asked about, ``replies`` one per reply, as it came; what is pending is
 a query of both. ``asked`` says what was asked: a session that would ask something else is refused.
 """
 
@@ -33,28 +33,25 @@ CREATE TABLE IF NOT EXISTS asked (content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS requests (
     place INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, characters INTEGER NOT NULL,
     participant TEXT, ground_truth REAL);
-CREATE TABLE IF NOT EXISTS answers (
-    run INTEGER NOT NULL, place INTEGER NOT NULL, failed INTEGER NOT NULL, cut INTEGER NOT NULL,
-    input_tokens INTEGER, output_tokens INTEGER, content TEXT NOT NULL, PRIMARY KEY (run, place));
-CREATE INDEX IF NOT EXISTS states ON answers (place, run, failed, cut, input_tokens, output_tokens);
+CREATE TABLE IF NOT EXISTS replies (
+    run INTEGER NOT NULL, place INTEGER NOT NULL, failed INTEGER NOT NULL, output_tokens INTEGER, content TEXT NOT NULL,
+    PRIMARY KEY (run, place));
+CREATE INDEX IF NOT EXISTS states ON replies (place, run, failed, output_tokens);
 """
 _KEEP = """
-INSERT INTO answers VALUES (?, (SELECT place FROM requests WHERE name = ?), ?, ?, ?, ?, ?)
-ON CONFLICT (run, place) DO UPDATE SET failed = excluded.failed, cut = excluded.cut, content = excluded.content,
-    input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens
-WHERE answers.failed
+INSERT INTO replies VALUES (?, (SELECT place FROM requests WHERE name = ?), ?, ?, ?)
+ON CONFLICT (run, place) DO UPDATE SET failed = excluded.failed, output_tokens = excluded.output_tokens,
+    content = excluded.content
+WHERE replies.failed
 """
 _PENDING = """
 WITH RECURSIVE runs (run) AS (SELECT 1 UNION ALL SELECT run + 1 FROM runs WHERE run < ?)
 SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE NOT EXISTS (
-    SELECT 1 FROM answers INDEXED BY states
-    WHERE answers.run = runs.run AND answers.place = requests.place AND NOT failed)
+    SELECT 1 FROM replies INDEXED BY states
+    WHERE replies.run = runs.run AND replies.place = requests.place AND NOT failed)
 ORDER BY runs.run, requests.place
 """
-_CUT = """
-SELECT content FROM answers WHERE rowid IN (SELECT rowid FROM answers INDEXED BY states WHERE cut) ORDER BY rowid
-"""
-_STATES = "FROM answers INDEXED BY states JOIN requests USING (place)"
+_STATES = "FROM replies INDEXED BY states JOIN requests USING (place)"
 
 
 class Journal:
@@ -78,7 +75,7 @@ class Journal:
         try:
             with contextlib.closing(_connected(path, "ro")) as database:
                 tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-                if tables and not {"asked", "requests", "answers"} <= tables:
+                if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
                 yield cls(folder, database) if tables else None
         except sqlite3.OperationalError as error:
@@ -132,7 +129,7 @@ class Journal:
     @property
     def has_answer(self) -> bool:
         """Whether there is an answer; a failure is none."""
-        return self._one("SELECT 1 FROM answers INDEXED BY states WHERE NOT failed LIMIT 1") is not None
+        return self._one("SELECT 1 FROM replies INDEXED BY states WHERE NOT failed LIMIT 1") is not None
 
     def check(self, asked: Mapping, questions: Questions, runs: int) -> None:
         """Refuse a folder in which something else was asked, or that holds answers to no request of this session."""
@@ -166,7 +163,7 @@ class Journal:
         columns = ["conversation", "request_sha256", "characters", "participant", "ground_truth"]
         rows = questions.frame[columns].itertuples(name=None)  # SQLite takes NaN for NULL
         with _writing(self.folder / JOURNAL), self._database:
-            for table in ("asked", "requests") if same else ("asked", "requests", "answers"):  # failures: see check
+            for table in ("asked", "requests") if same else ("asked", "requests", "replies"):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
             self._database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -183,18 +180,17 @@ class Journal:
     def sync(self) -> None:
         """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures."""
         taken = list(self.waiting)
-        rows = []
-        for one in taken:
-            state = (one.error is not None, one.prompt_cut, one.input_tokens, one.output_tokens)
-            content = json.dumps(asdict(one))  # ASCII: also half a pair of surrogates has its escape
-            rows.append((one.run, one.conversation, *state, content))
+        rows = [  # in ASCII: also half a pair of surrogates has its escape
+            (one.run, one.conversation, one.error is not None, one.output_tokens, json.dumps(asdict(one)))
+            for one in taken
+        ]
         with _writing(self.folder / JOURNAL), self._database:
             self._database.executemany(_KEEP, rows)
         del self.waiting[: len(taken)]
 
     def answers(self, run: int) -> dict[str, Answer]:
         """Answers of a run and what came of its failures, by conversation; of this session they have been read."""
-        query = "SELECT name, content FROM answers JOIN requests USING (place) WHERE run = ?"
+        query = "SELECT name, content FROM replies JOIN requests USING (place) WHERE run = ?"
         rows = self._database.execute(query, (run,))
         return {name: self._added.get((name, run)) or Answer(**json.loads(content)) for name, content in rows}
 
@@ -205,21 +201,10 @@ class Journal:
         kept, known, mean = self._one(query, characters_a_token)
         return int(kept), int(known), mean
 
-    def cut(self) -> list[str]:
-        """Why prompts were not sent or not read whole, one reason for each."""
-        return [json.loads(content)["error"] or "" for (content,) in self._database.execute(_CUT)]
-
-    def few_tokens(self, factor: float) -> tuple[int, int, int, int]:
-        """Answers whose tokens were counted; those with more characters in each than ``factor``; the first of these."""
-        counted = f"{_STATES} WHERE NOT failed AND input_tokens > 0"
-        first = "min(run * 1000000000 + place), characters, input_tokens"  # of the row that has the least
-        low = self._one(f"SELECT count(*), {first} {counted} AND characters > ? * input_tokens", factor)
-        return self._one(f"SELECT count(*) {counted}")[0], low[0], *low[2:]
-
     def unfinished_runs(self, read: list[Predictions]) -> list[Predictions]:
         """Prediction files, and the runs whose answers are here and not, or not all, in one of them."""
         files, content = {file.path: file for file in read}, self.content
-        query = "SELECT run, sum(NOT failed) FROM answers INDEXED BY states GROUP BY run"
+        query = "SELECT run, sum(NOT failed) FROM replies INDEXED BY states GROUP BY run"
         for run, answered in self._database.execute(query).fetchall():
             asked = content["asked"]
             path = prediction_path(self.folder, asked["model"], asked["prompt name"], run)

@@ -386,14 +386,11 @@ def detail(
         "level_and_length": level_and_length(strict, words),
         "recognition": recognition(strict),
     }
-    prefix = simulated_prefix(runs)
-    if not judge:
-        nothing = {"estimate": np.nan, "low": np.nan, "high": np.nan, "n": 0, "reason": ABSENT}
-        tables = {name: table.assign(**nothing) for name, table in tables.items()}
-    tables = {name: table.assign(method=prefix + table["method"]) for name, table in tables.items()}
-    tables = {
-        name: table.assign(key=[_KEYS[name].get(row, "") for row in table.index]) for name, table in tables.items()
-    }
+    prefix, nothing = simulated_prefix(runs), {} if judge else dict.fromkeys(("estimate", "low", "high"), np.nan)
+    nothing |= {} if judge else {"n": 0, "reason": ABSENT}
+    for name, table in tables.items():
+        keys = [_KEYS[name].get(row, "") for row in table.index]
+        tables[name] = table.assign(**nothing, method=prefix + table["method"], key=keys)
     pairs = pooled[["participant", "ground_truth", "score"]].dropna()
     often = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
     return SimpleNamespace(
@@ -472,18 +469,16 @@ def facts(judges: Mapping[str, object], detail: SimpleNamespace) -> list[dict]:
         "authors' prompt by the name of the files, and each of the five levels given by at least "
         f"{FEWEST_PARTICIPANTS} participants; n counts the levels that are"
     )
-    recognized = levels_recognized(detail.recognition)
-    method = detail.prefix + recognized["method"]
-    n, found = int(detail.mean.loc["accuracy", "n"]), recognized["estimate"]
+    recognized, n = levels_recognized(detail.recognition), int(detail.mean.loc["accuracy", "n"])
     rows = [
-        ("judge_shown", judge, len(judges), "judges", "the one with most runs", ""),
-        ("judge_used_authors_prompt", used, int(bool(judge)), "prompts", prompt, ""),
-        ("levels_recognized", found, n, recognized["unit"], method, recognized["reason"]),
-        ("levels_are_comparable", comparable, often, "levels", rule, ""),
+        ("judge_shown", judge, len(judges), "judges", "the one with most runs"),
+        ("judge_used_authors_prompt", used, int(bool(judge)), "prompts", prompt),
+        ("levels_are_comparable", comparable, often, "levels", rule),
     ]
-    columns = ("key", "estimate", "n", "unit", "method", "reason")
-    absent = {} if judge else {"estimate": None, "reason": ABSENT}
-    return [dict(zip(columns, row, strict=True)) | absent for row in rows]
+    columns, absent = ("key", "estimate", "n", "unit", "method"), {} if judge else {"estimate": None, "reason": ABSENT}
+    found = [dict(zip(columns, row, strict=True)) for row in rows]
+    found.insert(2, recognized | {"key": "levels_recognized", "n": n, "method": detail.prefix + recognized["method"]})
+    return [row | absent for row in found]
 
 
 def file_notes(judges: Judges) -> pd.DataFrame:
@@ -539,12 +534,11 @@ def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFr
     }
     rows = {}
     for judge, runs in judges.items():
-        frame = pd.concat(runs.values(), ignore_index=True)
-        known = {
-            name: sorted(map(str, frame[name].dropna().unique())) if name in frame else [] for name in facts.values()
-        }
-        known["prompt_sha256"] = sorted({text[:_SHORT] for text in known["prompt_sha256"]})
-        texts = {title: ", ".join(known[name]) for title, name in facts.items()}
+        frame = pd.concat(runs.values(), ignore_index=True).reindex(
+            columns=[*facts.values(), "input_tokens", "output_tokens"]
+        )
+        frame["prompt_sha256"] = frame["prompt_sha256"].astype(object).str[:_SHORT]
+        texts = {title: ", ".join(sorted(map(str, frame[name].dropna().unique()))) for title, name in facts.items()}
         tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)
         simulated = "yes: no model was asked" if simulated_prefix(runs) else "no"
         rows[judge] = {"simulated": simulated, "runs": len(runs), **texts, "tokens": tokens}

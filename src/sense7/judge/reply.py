@@ -116,9 +116,10 @@ _ENDINGS = {
         "filter|safety|refus|toxic|moderat|block|prohibit|recitation|spii|guardrail|sensitive|flagged|policy|armor|"
         "^language$"
     ),
-    CUT: "length|(?<!rate_)limit|max_?(?:[a-z]+_)?tokens?|window|incomplete|truncat",
+    CUT: "length|(?<!rate_)limit|max_?(?:[a-z]+_)?tokens?|window|incomplete|not_finished|truncat",
     FAILED: (
-        "error|abort|fail|cancel|time_?d?_?out|insufficient|overload|malformed|unavailable|interrupt|network|rate_limit"
+        "error|abort|fail|cancel|time_?d?_?out|insufficient|overload|malformed|unavailable|interrupt|network|rate_limit|"
+        "deadline|shutdown|preempt"
     ),
 }
 

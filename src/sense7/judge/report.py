@@ -309,22 +309,16 @@ def evaluate(
     notes = _with_common_notes(notes, simulated, policy, [*left_out, *_differences_of_files(files)])
     report = Report(found, {"policy": policy, **settings}, notes=notes)
     # In words
-    shown, mean, spread, several = ("coverage", *AUTHORS_METRICS), over.mean, over.spread, len(files) > 1
-    n, interval = f"{mean.loc['accuracy', 'n']:,}", f"{confidence:.0%} interval"
+    shown, mean, spread = ("coverage", *AUTHORS_METRICS), over.mean, over.spread
     rows = [["file", "n", *_titles(shown), "naive p"]]
     for file in found["files"]:
         table, p = file["metrics"], _formatted(file["spearman_naive_p"], ".3g")
         rows.append([file["name"], f"{table.loc['accuracy', 'n']:,}", *_cells(table, shown), p])
-    if several:
-        rows.append(["mean", n, *_cells(mean, shown), ""])
-    rows.append([interval, n, *_cells(mean, shown, interval_in_words), ""])
-    if several:
-        rows.append(["sd over files", f"{len(files):,}", *_cells(spread, shown), ""])
     report.say("", rows, _ABOUT_P)
-    rows = [["metric", "mean", interval, "sd over files", "note"]]
-    for name, row in mean.loc[list(METRICS)].iterrows():
+    rows = [["metric", "n", "mean over files", f"{confidence:.0%} interval", "sd over files", "note"]]
+    for name, row in mean.iterrows():
         cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
-        rows.append([METRICS[name].title, *cells, row["reason"]])
+        rows.append([MEASURED[name].title, f"{row['n']:,}", *cells, row["reason"]])
     report.say("", rows)
     bounded = ("accuracy", "within_one", "mean_absolute_error")
     rows = [["file", "missing", *_titles(bounded)]]
@@ -335,7 +329,7 @@ def evaluate(
     if len(rows) > 1:
         report.say("Worst and best for any values of the missing scores", rows)
     same, deviation = (row for _, row in found["over_files"]["stability"].iterrows())
-    if several and same["n"]:
+    if len(files) > 1 and same["n"]:
         report.say(
             f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label; "
             f"scores of a conversation deviate by {number_in_words(deviation)} levels on the average."
@@ -415,14 +409,12 @@ def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
 
 def by_rating(files: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap | None = None) -> dict:
     """Return every metric of each rating, as a mean over files."""
-    names, found = {"judge": "score", "person": "ground_truth"}, {}
-    for rating in _in_all(files):
-        frames = {
-            name: ratings[ratings["rating"] == rating].rename(columns=names).reset_index(drop=True)
-            for name, ratings in files.items()
-        }
-        found[rating] = OverRuns(frames, bootstrap).mean
-    return found
+    sides = {"judge": "score", "person": "ground_truth"}
+    frames = {name: ratings.rename(columns=sides) for name, ratings in files.items()}
+    return {
+        rating: OverRuns({name: own[own["rating"] == rating] for name, own in frames.items()}, bootstrap).mean
+        for rating in _in_all(files)
+    }
 
 
 def _in_all(files: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -204,11 +204,6 @@ def describe_parameters(model: str, parameters: Mapping) -> list[str]:
     return [f"parameters     the authors', {' and '.join(said)}{because}"] if said else []
 
 
-def token_limit(parameters: Mapping) -> int:
-    """Return the limit of a reply's tokens."""
-    return max(parameters[name] for name in TOKEN_LIMITS if name in parameters)
-
-
 # The requests
 
 
@@ -220,13 +215,6 @@ class Shots:
     number: int = 5
     order: str = "similar-last"
     seed: int = 0
-
-    def to_dict(self) -> dict:
-        """Give what makes a difference, as JSON values."""
-        if self.kind == "zero":
-            return {"kind": "zero"}
-        known = {"kind": self.kind, "number": self.number, "order": self.order}
-        return known | ({"seed": self.seed} if self.order == "shuffled" else {})
 
 
 @dataclass(frozen=True, eq=False)

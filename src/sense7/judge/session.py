@@ -22,7 +22,7 @@ import sense7
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import Answer, Written, answers_to, describe_reply, now
-from sense7.judge.cost import CostEstimate, Price, cut_by_endpoint, estimate, few_tokens, too_long_to_send
+from sense7.judge.cost import CostEstimate, Price, cut_by_endpoint, estimate, few_tokens, is_far_below, too_long_to_send
 from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of, require_extra
 from sense7.judge.files import prediction_path, require_seen_by_authors
 from sense7.judge.journal import JOURNAL, Journal
@@ -117,9 +117,8 @@ def plan_session(
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
-        "system message": SYSTEM_MESSAGE,
         "request": dict(questions.parameters),
-        "shots": questions.shots.to_dict(),
+        "shots": vars(questions.shots),
         "requests": questions.sha256,
         **({name: given.get(name, usual) for name, usual in USUAL.items()} if questions.ratings else {}),
     }
@@ -165,7 +164,7 @@ def questions_for(
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
 
-        examples = examples_for(study, shots=shots.kind, number=shots.number, order=shots.order, seed=shots.seed)
+        examples = examples_for(study, shots)
     if unit == "turn" or rating in DIMENSION_NAMES:
         frame["ground_truth"] = pd.to_numeric(frame[f"person_{names[0]}"], errors="coerce")
     frame["prompt"] = [
@@ -409,7 +408,6 @@ class _Session:
 class Outcome(Written):
     """What a session came to."""
 
-    tally: Tally | None = None
     stopped: str = ""
     final: bool = False
     cut: list[str] = field(default_factory=list)
@@ -439,12 +437,20 @@ def carry_out(
         asked, stopped = {run for _, run in session.pending}, session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
-        outcome = Outcome(tally=session.tally, stopped=stopped, final=session.final, cut=journal.cut())
-        outcome.remarks += few_tokens(journal)
+        outcome, counted, low = Outcome(stopped=stopped, final=session.final), 0, []
         lacking = f"not asked: {stopped}" if stopped else "not asked"
         for run in range(1, plan.runs + 1):
             answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
             frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame)
+            outcome.cut += [answer.error for answer in answers if answer.prompt_cut]
+            counts = [
+                (plan.questions.units[one.conversation].characters, one.input_tokens)
+                for one in answers
+                if one.error is None and one.input_tokens
+            ]
+            counted += len(counts)
+            low += [(characters, tokens) for characters, tokens in counts if is_far_below(tokens, characters)]
+        outcome.remarks += few_tokens(counted, low)
     return outcome

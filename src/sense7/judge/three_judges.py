@@ -169,25 +169,23 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     """
     raters = {f"expert{i}": f"expert {i}" for i in (1, 2, 3)} | NAMES | {"experts": "experts (median)"}
     raters["llm"] = JUDGES["gemini"]
-    equal = "computed from the released ratings, equal to two decimals"
+    what = [f"{_words(row.question)}: {raters[row.first]} and {raters[row.second]}" for row in agreement.itertuples()]
+    hundredths = {name: np.rint(100 * column) for name, column in agreement.select_dtypes("number").items()}
+    equal, rows, every = "computed from the released ratings, equal to two decimals", [], []
 
-    def count(key: str, same: pd.Series, method: str) -> dict:
+    def count(key: str, same: pd.Series, method: str, **more) -> dict:
         shown = {"n": len(same), "unit": "published values", "method": method}
-        return {"key": f"kumar_{key}", "estimate": int(same.sum())} | shown
+        return {"key": f"kumar_{key}", "estimate": int(same.sum())} | shown | more
 
-    rows, every = [], []
     for measure, title in {"spearman": "Spearman", "kappa": "kappa"}.items():
         published, computed = agreement[f"{measure}_published"], agreement[measure]
-        what = [
-            f"{_words(row.question)}: {raters[row.first]} and {raters[row.second]}" for row in agreement.itertuples()
-        ]
-        same = np.rint(100 * computed) == np.rint(100 * published)
+        same = hundredths[measure] == hundredths[f"{measure}_published"]
         every.append(pd.DataFrame({"what": what, "published": published, "computed": computed, "same": same}))
         for corpus in CORPORA:
-            chosen = every[-1][agreement["corpus"] == corpus]
-            rows.append(count(f"{measure}_{corpus}", chosen["same"], f"{title} {equal}") | {"listed": chosen})
-    listed = pd.concat(every)
-    by_scale = np.rint(100 * agreement["kappa_scale"]) == np.rint(100 * agreement["kappa_published"])
+            own = every[-1][agreement["corpus"] == corpus]
+            rows.append(count(f"{measure}_{corpus}", own["same"], f"{title} {equal}", listed=own))
+    listed, by_scale = pd.concat(every), hundredths["kappa_scale"] == hundredths["kappa_published"]
+    by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
     largest = {
         "key": "kumar_largest_difference",
         "estimate": f"{(listed['published'] - listed['computed']).abs().max():.5f}",
@@ -195,13 +193,8 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
         "unit": "Spearman's rho or weighted kappa",
         "method": "largest absolute difference of a published and a computed value, before rounding",
     }
-    by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
-    return [
-        *rows,
-        count("values_reproduced", listed["same"], equal),
-        count("kappa_steps_equal", by_scale, by_steps),
-        largest,
-    ]
+    rows += [count("values_reproduced", listed["same"], equal), count("kappa_steps_equal", by_scale, by_steps)]
+    return [*rows, largest]
 
 
 def _words(question: str) -> str:
@@ -459,12 +452,11 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     best = max(JUDGES, key=lambda judge: rounded(mean[judge][0]))
     differ = f"mean over questions: difference of {near.method}"
     pairs = {f"{a}_minus_{b}": mean[a] - mean[b] for a, b in combinations(JUDGES, 2)}
-    differences = tabulate(
-        "difference",
-        [near.number(_title(pair), d, f"real_difference_spearman_{pair}", method=differ) for pair, d in pairs.items()],
-        bootstrap,
-    )
-    p = [resampled_p(difference[1:]) for difference in pairs.values()]
+    differences = [
+        near.number(_title(pair), apart, f"real_difference_spearman_{pair}", method=differ)
+        for pair, apart in pairs.items()
+    ]
+    p = [resampled_p(apart[1:]) for apart in pairs.values()]
     gained = partial(near.number, method=f"gain of the jury, mean over questions: {near.method}")
     of_members = np.mean([mean[judge] for judge in JUDGES], axis=0)
     over = f"jury minus the best model ({JUDGES[best]})"
@@ -476,29 +468,19 @@ def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[s
     alpha = q["alpha"].number("alpha of three models", q["alpha"].mean("models"), "real_jury_alpha")
     found["more"] = {
         "medians": tabulate("pair", medians, bootstrap),
-        "differences": differences.assign(p=p, p_holm=holm(p)),
+        "differences": tabulate("difference", differences, bootstrap).assign(p=p, p_holm=holm(p)),
         "gains": tabulate("gain", gains, bootstrap),
         "alpha": tabulate("jury", [replace(alpha, undefined=same)], bootstrap),
     }
     for kind in ("experts", "person"):
-        rates = q[f"rate_{kind}"]
-        counts = {judge: [rate[0] >= PASSED for rate in rates.drawn[judge].values()] for judge in JUDGES}
+        rates, numbers = q[f"rate_{kind}"], []
         method = f"{rates.method.rpartition(';')[0]}; winning rate of at least {PASSED:g}"
-        found["more"][f"passed_{kind}"] = tabulate(
-            "model",
-            [
-                Number(
-                    JUDGES[judge],
-                    partial(Estimate, sum(passed), reason="a count of decisions has no interval"),
-                    unit="questions",
-                    method=method,
-                    rows=pd.Index(passed),
-                    key=f"alternative_passed_{kind}_{judge}",
-                )
-                for judge, passed in counts.items()
-            ],
-            bootstrap,
-        )
+        for judge, model in JUDGES.items():
+            passed = pd.Index([rounded(rate[0]) >= PASSED for rate in rates.drawn[judge].values()])
+            counted = partial(Estimate, sum(passed), reason="a count of decisions has no interval")
+            key = f"alternative_passed_{kind}_{judge}"
+            numbers.append(Number(model, counted, "questions", method, passed, key))
+        found["more"][f"passed_{kind}"] = tabulate("model", numbers, bootstrap)
     return found
 
 
@@ -520,15 +502,9 @@ def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]
     ]
     for judge in JUDGES:
         row = tables["gaps"][_title(f"{judge}_minus_expert")].loc[ALL]
-        words = (
-            "no verdict without an interval"
-            if np.isnan(row["low"])
-            else "lower than the expert"
-            if row["high"] < 0
-            else "higher than the expert"
-            if row["low"] > 0
-            else "not distinguished from the expert"
-        )
+        low, high = rounded(row["low"]), rounded(row["high"])
+        side = "lower than" if high < 0 else "higher than" if low > 0 else "not distinguished from"
+        words = "no verdict without an interval" if np.isnan(low) else f"{side} the expert"
         rows.append((f"standing_{judge}", words, int(row["n"]), "verdict", row["method"]))
     columns = ("key", "estimate", "n", "unit", "method")
     return [dict(zip(columns, (f"three_judges_{key}", *rest), strict=True)) for key, *rest in rows]

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sense7.taxonomy import LEVELS
-from sense7.workbook.writing import official_sheets as laid_out
 from sense7.workbook.xlsx import Sheet
 
 IEVAL = {  # dimension: key of the published file, column of the released table
@@ -69,6 +68,8 @@ def official_sheets(
         last = [row for row in rows[first:] if row["Role"] == "assistant"][-1]
         last |= {dimension: LEVELS[level - 1].capitalize() for dimension, level in ratings.items()}
     further = [column for column in tasks[0] if column.startswith("src_")]
+    from sense7.workbook.writing import official_sheets as laid_out
+
     sheets = laid_out(tasks, rows, further=further)
     for sheet, cells in zip(sheets, (tasks, rows), strict=True):
         if unknown := {column for row in cells for column in row} - set(sheet.header):

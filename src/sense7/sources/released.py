@@ -27,7 +27,6 @@ from sense7.sources.converters import EXPERTS as EXPERTS  # noqa: PLC0414 -- rea
 from sense7.sources.converters import IEVAL, ieval_task, official_sheets
 from sense7.sources.registry import REGISTRY, SOURCE_SHEET, SOURCES
 from sense7.study import Study
-from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import Sheet
 
 if TYPE_CHECKING:
@@ -242,6 +241,8 @@ def ieval_sheets() -> list[Sheet]:
 @functools.cache
 def ieval_study() -> Study:
     """Read iEval's conversations as a study, for every statistic that takes one; always the same object."""
+    from sense7.workbook import parse_sheets
+
     return parse_sheets({sheet.name: sheet for sheet in ieval_sheets()}, path="iEval", name="iEval")
 
 

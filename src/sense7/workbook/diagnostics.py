@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sense7.errors import UserError
 from sense7.study import NOT_RATED, RATED, STATES, Study
 from sense7.taxonomy import RATING_NAMES
@@ -154,6 +152,8 @@ class WorkbookError(UserError):
 
 def describe(study) -> dict:  # a study, or what was parsed and not validated yet
     """Counts, conditions, what was never asked or not matched, all diagnostics: plain values, ready for JSON."""
+    import numpy as np  # what a build looks at first needs none
+
     tasks, turns, columns = study.conversations, study.turns, study.columns
 
     def counts(texts: Iterable) -> Counter:

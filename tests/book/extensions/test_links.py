@@ -96,20 +96,18 @@ def test_filters_of_the_explorer_are_accepted_and_what_is_none_is_named(filters,
     assert bool(said) is bool(named)
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("the poor ones <poor=yes&condition=A %26 B>", ""),
-        ("words <poro=yes>", "'poro' is no filter"),
-        ("words", "words <filter=value>"),
-        ("words <poor=yes&poor=no>", "twice"),
-    ],
-)
-def test_the_role_links_to_the_explorer_with_its_filters_or_is_a_warning(page, text, complaint):
-    shown, warnings = page(f"# Page\n\nSee {{conversations}}`{text}`.\n", ["links"], files=EXPLORER)
-    assert complaint in warnings
-    assert ("notebooks/03.md" in warnings) is bool(complaint)
-    assert links(shown) == ({} if complaint else {"the poor ones": {"poor": "yes", "condition": "A & B"}})
+def test_the_role_links_to_the_explorer_with_its_filters_or_is_a_warning(page):
+    texts = {
+        "the poor ones <poor=yes&condition=A %26 B>": "",
+        "words <poro=yes>": "'poro' is no filter",
+        "words": "words <filter=value>",
+        "words <poor=yes&poor=no>": "twice",
+    }
+    source = "\n\n".join(["# Page", *(f"See {{conversations}}`{text}`." for text in texts)])
+    shown, warnings = page(source, ["links"], files=EXPLORER)
+    assert warnings.count("notebooks/03.md") == 3
+    assert all(complaint in warnings for complaint in texts.values())
+    assert links(shown) == {"the poor ones": {"poor": "yes", "condition": "A & B"}}
 
 
 def test_a_book_without_the_explorer_shows_the_words_alone(page):

@@ -6,12 +6,11 @@ names. The whole docstrings are read in an editor and by ``help()``.
 
 import importlib
 import inspect
+import itertools
 import re
 from collections.abc import Iterator
 
 import sense7
-
-__all__ = ["expand", "modules_of", "setup"]
 
 _FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
 _ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
@@ -40,15 +39,13 @@ def expand(text: str) -> str:
     """
 
     def replacement(match: re.Match) -> str:
-        return "\n".join(_section(module) for name in match["names"].split() for module in modules_of(name))
+        sections = []
+        for name in itertools.chain(*map(modules_of, match["names"].split())):
+            entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
+            sections.append(f"(api-{re.sub('[._]', '-', name)})=\n## {name}\n\n{entries}\n")
+        return "\n".join(sections)
 
     return _FENCE.sub(replacement, text)
-
-
-def _section(name: str) -> str:
-    entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
-    label = f"api-{name.replace('.', '-').replace('_', '-')}"
-    return f"({label})=\n## {name}\n\n{entries}\n"
 
 
 def _entries(module) -> Iterator[str]:
@@ -57,7 +54,11 @@ def _entries(module) -> Iterator[str]:
     for name in getattr(module, "__all__", sorted(name for name in own if not name.startswith("_"))):
         thing = getattr(module, name)
         if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
-            yield f"- `{name}{_arguments(thing)}`: {_sentence(thing)}"
+            first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
+            first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
+            first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
+            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace("``", "`")
+            yield f"- `{name}{_arguments(thing)}`: {said}"
 
 
 def _arguments(thing: object) -> str:
@@ -76,14 +77,6 @@ def _arguments(thing: object) -> str:
         one.name for one in given if one.default is one.empty and one.kind not in {one.VAR_POSITIONAL, one.VAR_KEYWORD}
     ]
     return f"({', '.join([*needed, *(['...'] if len(needed) < len(given) else [])])})"
-
-
-def _sentence(thing: object) -> str:
-    """First sentence of a docstring, as Markdown."""
-    first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
-    first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
-    first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
-    return _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace("``", "`")
 
 
 def _expand_source(app, docname: str, source: list[str]) -> None:

@@ -41,19 +41,7 @@ from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.values import edition_of, paragraph, raw
 from sense7.taxonomy import DESIRED_EMPATHY, IMPORTANCE, LEVELS, RATING_NAMES
 
-__all__ = [
-    "COLUMN",
-    "FILTERS",
-    "LACKING",
-    "ROBUSTNESS",
-    "SCRIPTS",
-    "filtered_address",
-    "find_picture",
-    "link_figures",
-    "link_tables",
-    "setup",
-    "wrong_filters",
-]
+__all__ = ["setup"]
 
 SCRIPTS = ("explorer-elements.js", "explorer-filters.js", "explorer-conversation.js", "explorer.js")
 """In the order in which they build on each other."""

@@ -39,8 +39,7 @@ from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw, read_paths
 from sense7.book.notebooks import NOT_RUN
 
-__all__ = ["MORE", "describe_page", "setup"]
-
+__all__ = ["setup"]
 
 # --- where to read on ------------------------------------------------------------------
 
@@ -221,32 +220,29 @@ def _add(app, page, template, context, doctree) -> None:
     )
     context["metatags"] += '<meta name="twitter:card" content="summary_large_image">\n'
     if page == app.config.root_doc:
+        # In the words of schema.org.
+        paper = parse_file(str(Path(app.confdir) / app.config.bibtex_bibfiles[0])).entries[_PAPER]
+        paper_address = f"https://arxiv.org/abs/{paper.fields['eprint']}"
+        names = [" ".join([*one.first_names, *one.middle_names, *one.last_names]) for one in paper.persons["author"]]
+        article = {
+            "@type": "ScholarlyArticle",
+            "name": paper.fields["title"].replace("{", "").replace("}", ""),
+            "url": paper_address,
+            "datePublished": paper.fields["year"],
+            "author": [{"@type": "Person", "name": name} for name in names],
+        }
+        dataset = {
+            "@type": "Dataset",
+            "name": f"{app.config.project}: {facts['label']}",
+            "url": address,
+            "description": facts["label"],
+            "identifier": f"sha256:{facts['sha256']}",
+            "isBasedOn": paper_address,
+        }
+        about = [{"@context": "https://schema.org", **entry} for entry in (article, dataset)]
         # "<" inside of a script would end it; JSON has another way to write it.
-        about = json.dumps(_about(app, facts, address), ensure_ascii=False).replace("<", "\\u003c")
+        about = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
         context["metatags"] += f'<script type="application/ld+json">{about}</script>\n'
-
-
-def _about(app, facts: Mapping, address: str) -> list[dict]:
-    """What the book is about, in the words of schema.org: the paper, and the data of this edition."""
-    paper = parse_file(str(Path(app.confdir) / app.config.bibtex_bibfiles[0])).entries[_PAPER]
-    paper_address = f"https://arxiv.org/abs/{paper.fields['eprint']}"
-    names = [" ".join([*one.first_names, *one.middle_names, *one.last_names]) for one in paper.persons["author"]]
-    article = {
-        "@type": "ScholarlyArticle",
-        "name": paper.fields["title"].replace("{", "").replace("}", ""),
-        "url": paper_address,
-        "datePublished": paper.fields["year"],
-        "author": [{"@type": "Person", "name": name} for name in names],
-    }
-    dataset = {
-        "@type": "Dataset",
-        "name": f"{app.config.project}: {facts['label']}",
-        "url": address,
-        "description": facts["label"],
-        "identifier": f"sha256:{facts['sha256']}",
-        "isBasedOn": paper_address,
-    }
-    return [{"@context": "https://schema.org", **entry} for entry in (article, dataset)]
 
 
 _LOGGER = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
 from sense7.terminal import count_of
 
-__all__ = ["beyond_in_words", "compared", "planted_in_words", "power_of_ten", "setup", "values_table"]
+__all__ = ["setup"]
 
 NOT_SIMULATED = "These data are not simulated: no truth is known."
 NO_POWER = "How often simulated studies pass the rules of claims is not part of this checkout."
@@ -156,7 +156,7 @@ class TruthsDirective(SphinxDirective):
                     planted.append(planted_in_words(name, edition.truth))
                 except KeyError:
                     self._warn(line, f"nothing is planted under the name {name!r}")
-            body.append([[paragraph(words)], [*map(paragraph, planted or ["-"])], *_implied_and_found(edition, key)])
+            body.append([words, [*map(paragraph, planted or ["-"])], *_implied_and_found(edition, key)])
         head = ("What", "Planted", "Implied", "Found", "Found and implied")
         title = (
             "What was planted, what that implies for the value, and what was found on these simulated data. Implied: "
@@ -195,9 +195,9 @@ def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: 
         name = nodes.literal(text=key)
         name = name if of_page else nodes.reference("", "", name, refuri=address, internal=True)
         n = "" if value["n"] is None else f"{value['n']:,}"
-        row = [[paragraph(text)] for text in (format_value(value) + marks(edition, key), n, value["method"] or "")]
+        row = [[paragraph(name)], format_value(value) + marks(edition, key), n, value["method"] or ""]
         implied, _, beside = _implied_and_found(edition, key) if key in edition.implied else ([], [], [])
-        body.append([[paragraph(name)], *row, *([implied, beside] if with_truth else [])])
+        body.append([*row, *([implied, beside] if with_truth else [])])
     head, widths = ("Name", "Value", "n", "How it was computed"), (28, 24, 10, 38)
     if with_truth:
         head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
@@ -220,16 +220,6 @@ class DistancesDirective(SphinxDirective):
         fixed = sum(truth.is_fixed for key, truth in edition.implied.items() if key in edition.values)
         if fixed:
             said += f" Left out: {count_of(fixed, 'value')} that every simulated study gives alike."
-        shown = raw(self._figure(edition, known).html())
-        made = [paragraph(said), nodes.container("", shown, classes=["sense7-picture"])]
-        if not beyond:
-            return made
-        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
-        table = values_table(edition, beyond, title)
-        return [*made, *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
-
-    @staticmethod
-    def _figure(edition: Edition, known: Mapping[str, float]):
         from sense7.figures.distributions import caterpillar  # takes a second to import, and only this page draws
 
         rows = [
@@ -249,7 +239,13 @@ class DistancesDirective(SphinxDirective):
         )
         if any(edition.implied[key].sd is None for key in known):
             caption += " Where no spread over simulated studies is known, half the interval over 1.96 stands for it."
-        return caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
+        drawn = caterpillar(rows, beyond=BEYOND, name="distances-from-implied-truth", caption=caption)
+        made = [paragraph(said), nodes.container("", raw(drawn.html()), classes=["sense7-picture"])]
+        if not beyond:
+            return made
+        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
+        table = values_table(edition, beyond, title)
+        return [*made, *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
 
 
 def beyond_in_words(values: int, beyond: int, shares: Sequence[float]) -> str:
@@ -283,17 +279,14 @@ class PowerDirective(SphinxDirective):
     """How often each claim's rule is passed by simulated studies, without the effect and with it."""
 
     def run(self):
-        try:
-            file = data_file(POWER_FILE)
-        except UserError:
+        if (stored := _stored(self.env, POWER_FILE)) is None:
             return [paragraph(NO_POWER)]
-        self.env.note_dependency(str(file))
-        stored, claims = json.loads(file.read_text(encoding="utf-8")), looked_up(self.env, "ledger.json").claims
+        claims = looked_up(self.env, "ledger.json").claims
         body = [
             [
-                [paragraph(claims[name]["published"]["title"] if name in claims else name)],
-                [paragraph(entry["null_parameters"])],
-                *([paragraph(_share(entry[world]))] for world in ("null", "planted")),
+                claims[name]["published"]["title"] if name in claims else name,
+                entry["null_parameters"],
+                *(_share(entry[world]) for world in ("null", "planted")),
             ]
             for name, entry in stored["claims"].items()
         ]
@@ -303,6 +296,16 @@ class PowerDirective(SphinxDirective):
         )
         head = ("Claim", "Without the effect means", "Passed without the effect", "Passed with the effect (power)")
         return [page_table(title, head, (34, 26, 20, 20), body, _WIDE)]
+
+
+def _stored(env, name: str):
+    """What a file of ``data/`` holds, on which the page depends; None where it is not part of the checkout."""
+    try:
+        file = data_file(name)
+    except UserError:
+        return None
+    env.note_dependency(str(file))
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _share(counted: Mapping[str, int]) -> str:
@@ -321,12 +324,8 @@ class ReferenceValues(SphinxDirective):
 
     def run(self):
         part = directives.choice(self.arguments[0], ("counts", "families"))
-        try:
-            file = data_file(REFERENCE)
-        except UserError:
+        if (stored := _stored(self.env, REFERENCE)) is None:
             return [paragraph(NO_REFERENCE)]
-        self.env.note_dependency(str(file))
-        stored = json.loads(file.read_text(encoding="utf-8"))
         if part == "counts":
             left = stored["values"] - stored["asserted"]
             return [
@@ -348,7 +347,7 @@ class ReferenceValues(SphinxDirective):
                     *(paragraph(nodes.literal(text=name)) for name in row["functions"]),
                     paragraph("R: ", nodes.literal(text=row["r"]), f" ({', '.join(row['packages'])})"),
                 ],
-                [paragraph(f"{row['values']:,}")],
+                f"{row['values']:,}",
                 *([paragraph(size(error, kind)) for error in row["errors"]] for kind in ("tolerance", "largest_error")),
             ]
             for row in stored["families"]
@@ -374,7 +373,7 @@ def power_of_ten(number: float) -> str:
     return power if digits == "1" else f"{digits} \u00d7 {power}"
 
 
-def _implied_and_found(edition: Edition, key: str) -> list[list[nodes.Node]]:
+def _implied_and_found(edition: Edition, key: str) -> list[str | list[nodes.Node]]:
     """Cells of a value: what is implied, with its error and source, what was found, and how far the two lie apart."""
     value, truth = edition.values.get(key), edition.implied.get(key)
     unit = "" if value is None else value["unit"]
@@ -389,10 +388,10 @@ def _implied_and_found(edition: Edition, key: str) -> list[list[nodes.Node]]:
         implied = [f"{format_number(truth.value, unit)}{error}", truth.source]
     cells = [[*map(paragraph, implied)]]
     if value is None:
-        return [*cells, [paragraph("not recorded on these data")], [paragraph("-")]]
+        return [*cells, "not recorded on these data", "-"]
     text = format_value(value) + marks(edition, key)
     if value["estimate"] is None:
-        return [*cells, [paragraph(text)], [paragraph("-")]]
+        return [*cells, text, "-"]
     explained = f"n = {value['n']:,}; {value['method']}"
     found = paragraph(nodes.abbreviation("", text, explanation=explained, support_smartquotes=False))
     parts, words = compared(value, truth) if truth else (False, "-")

@@ -40,26 +40,7 @@ from sense7.record import format_value, read_values
 from sense7.taxonomy import LEVELS, SIMULATED_WORDS, levels_in_words
 from sense7.terminal import in_words
 
-__all__ = [
-    "NOT_AVAILABLE",
-    "OUTCOME",
-    "SETTINGS",
-    "Edition",
-    "check_badge",
-    "edition_of",
-    "fold",
-    "looked_up",
-    "marks",
-    "page_table",
-    "paragraph",
-    "raw",
-    "read_paths",
-    "rule_badge",
-    "rule_in_words",
-    "setting",
-    "setup",
-    "tuned_mark",
-]
+__all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
 _STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
@@ -269,7 +250,7 @@ class LedgerDirective(SphinxDirective):
         return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
 
 
-def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
+def _claim_cells(row: Mapping) -> list[str | list[nodes.Node]]:
     """Cells of a claim in the ledger: the claim, the published, the computed, and both marks."""
     claim, computed, check = row["published"], row["computed"], row["check"]
     title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
@@ -279,7 +260,7 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
     if claim["contradiction"]:
         cells[0].append(paragraph(nodes.strong(text="Contradiction: "), claim["contradiction"]))
     if computed is None:
-        cells.append([paragraph("-")])
+        cells.append("-")
     else:
         link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
         n = f"n = {computed['n']:,}; " if computed["n"] else ""
@@ -295,7 +276,7 @@ def _claim_cells(row: Mapping) -> list[list[nodes.Node]]:
     if reason := (claim["compare"] or {}).get("reason"):
         cells[-1] += fold("Why this rule", raw(f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
     if not check:
-        return [*cells, [paragraph("-")]]
+        return [*cells, "-"]
     return [*cells, [paragraph(check_badge(row), *tuned_mark(row)), paragraph(check["says"])]]
 
 
@@ -409,14 +390,14 @@ def page_table(
     title: str,
     head: Sequence[str],
     widths: Sequence[int],
-    rows: Iterable[Sequence[Sequence[nodes.Node]]],
+    rows: Iterable[Sequence[str | Sequence[nodes.Node]]],
     classes: Sequence[str],
 ) -> nodes.container:
-    """A table with its title, inside what lets it scroll.
+    """A table with its title, inside what lets it scroll; a cell is a text, or what it holds.
 
     Examples
     --------
-    >>> made = page_table("Title", ["A"], [1], [[[nodes.paragraph(text="a")]]], ["sense7-example"])
+    >>> made = page_table("Title", ["A"], [1], [["a"]], ["sense7-example"])
     >>> [row.astext() for row in made.findall(nodes.row)]
     ['A', 'a']
     """
@@ -424,8 +405,11 @@ def page_table(
     table += nodes.title(text=title)
     group = nodes.tgroup(cols=len(head))
     group += [nodes.colspec(colwidth=width) for width in widths]
-    group += nodes.thead("", nodes.row("", *(nodes.entry("", nodes.paragraph(text=text)) for text in head)))
-    group += nodes.tbody("", *(nodes.row("", *(nodes.entry("", *cell) for cell in row)) for row in rows))
+    made = [
+        nodes.row("", *(nodes.entry("", *([paragraph(cell)] if isinstance(cell, str) else cell)) for cell in row))
+        for row in (head, *rows)
+    ]
+    group += [nodes.thead("", made[0]), nodes.tbody("", *made[1:])]
     table += group
     return nodes.container("", table, classes=["sense7-scroll", "full-width"])
 

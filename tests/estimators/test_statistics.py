@@ -1,0 +1,300 @@
+"""Alpha, agreement of raters, ranks, and rows of estimates: against algebra and other libraries, and without any."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.multitest import multipletests
+
+import sense7 as s7
+from sense7.errors import UserError
+from sense7.estimators import alpha as alpha_module
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm
+from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
+from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
+from sense7.findings import measures
+from sense7.workbook import read_workbook
+
+
+@pytest.fixture(scope="module")
+def study(workbooks):
+    return read_workbook(workbooks["reference"])
+
+
+@pytest.fixture(scope="module")
+def tables(study):
+    turns, post = measures.turn_ratings(study), measures.post_task_ratings(study)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=10_000, seed=1)
+    rows = {
+        "per turn, pairwise": (turns, "pairwise"),
+        "per turn, listwise": (turns, "listwise"),
+        "per turn, without Relational": (turns.drop(columns="Relational"), "pairwise"),
+        "after the conversation": (post, "pairwise"),
+    }
+    return {
+        interval: estimate_table(
+            {
+                row: alpha_module.alpha_row(ratings, bootstrap, missing=missing, interval=interval)
+                for row, (ratings, missing) in rows.items()
+            },
+            "ratings",
+        )
+        for interval in alpha_module.INTERVALS
+    }
+
+
+def alpha_by_pandas(ratings: pd.DataFrame) -> float:
+    covariances, items = ratings.cov().to_numpy(), ratings.shape[1]
+    return items / (items - 1) * (1 - np.trace(covariances) / covariances.sum())
+
+
+ROWS = {
+    "per turn, pairwise": ("turn_ratings", [], False),
+    "per turn, listwise": ("turn_ratings", [], True),
+    "per turn, without Relational": ("turn_ratings", ["Relational"], False),
+    "after the conversation": ("post_task_ratings", [], False),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_the_interval_is_that_of_bonett_with_an_error_by_leaving_out_participants(study, tables, row):
+    """An independent program: drop each participant's rows, compute alpha with pandas."""
+    ratings, left_out, complete = ROWS[row]
+    frame = getattr(measures, ratings)(study).drop(columns=left_out)
+    frame = frame.dropna() if complete else frame
+    people = frame.index.unique()
+    logs = np.log([1 - alpha_by_pandas(frame[frame.index != who]) for who in people])
+    error = np.sqrt((len(people) - 1) * logs.var())
+    reach = stats.t.ppf(0.975, len(people) - 1) * error
+    rest = 1 - alpha_by_pandas(frame)
+    found = tables["participants"].loc[row]
+    assert found["low"] == pytest.approx(1 - rest * np.exp(reach), abs=1e-9)
+    assert found["high"] == pytest.approx(1 - rest * np.exp(-reach), abs=1e-9)
+    assert found["method"].endswith(
+        "; 95% t interval on the scale log(1 - alpha), standard error by leaving out each participant in turn"
+    )
+
+
+def test_the_t_interval_does_not_depend_on_resamples_or_seed_and_the_percentile_interval_does(study):
+    ratings = measures.post_task_ratings(study)
+    few, many = (ParticipantBootstrap(ratings.index, draws, seed) for draws, seed in ((50, 1), (60, 2)))
+    first, second = (alpha_module.alpha_row(ratings, one) for one in (few, many))
+    assert first == second
+    first, second = (alpha_module.alpha_row(ratings, one, interval="percentile") for one in (few, many))
+    assert first["low"] != second["low"]
+    assert first["method"].endswith("; 95% percentile interval, 50 resamplings of participants")
+
+
+def one_participant_each(rows: list[list[float]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list("abc"[: len(rows[0])]), index=[f"P{i}" for i in range(len(rows))])
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([[np.nan, np.nan], [np.nan, np.nan]], "none of these dimensions was rated in this data set; alpha needs two"),
+        ([[1, np.nan], [2, np.nan]], "only one of these dimensions was rated in this data set; alpha needs two"),
+        ([[3, 3], [3, 3], [3, 3]], "the ratings do not vary, or no two items share two units"),
+        (
+            [[1, np.nan], [2, np.nan], [np.nan, 3], [np.nan, 4]],
+            "the ratings do not vary, or no two items share two units",
+        ),
+        ([[1, 2]], "fewer than two units rate all of 2 dimensions"),
+        (
+            [[1, 2, np.nan], [2, 2, np.nan], [4, 5, np.nan]],
+            "no interval: only 3 participants to resample; 2 dimensions; never rated: c",
+        ),
+    ],
+)
+def test_where_there_is_no_alpha_the_row_says_why(rows, reason):
+    ratings = one_participant_each(rows)
+    row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1))
+    assert np.isnan(row["low"])
+    assert np.isnan(row["estimate"]) != reason.startswith("no interval")
+    assert row["reason"] == reason
+
+
+def test_an_alpha_of_one_is_not_called_certain():
+    ratings = one_participant_each([[1, 1], [2, 2], [4, 4], [5, 5], [3, 3], [2, 2]])
+    for interval in ("participants", "percentile"):
+        row = alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval=interval)
+        assert row["estimate"] == pytest.approx(1)
+        assert np.isnan([row["low"], row["high"]]).all()
+        assert row["reason"] == "no interval: every resampling gives the same value"
+        assert "interval" not in row["method"]
+
+
+def test_an_unknown_interval_is_refused():
+    ratings = one_participant_each([[1, 2], [2, 3]])
+    with pytest.raises(ValueError, match="participants, percentile, feldt"):
+        alpha_module.alpha_row(ratings, ParticipantBootstrap(ratings.index, 100, 1), interval="bca")
+
+
+def test_an_unknown_rule_for_missing_ratings_is_refused():
+    with pytest.raises(ValueError, match="pairwise"):
+        alpha_module.cronbach_alpha(one_participant_each([[1, 2], [2, 3]]), "mean")
+
+
+THIRDS = st.integers(3, 21).map(lambda third: third / 3)
+
+two_raters = st.lists(st.tuples(THIRDS, THIRDS), min_size=2, max_size=40)
+
+
+def of_scikit_learn(first, second):
+    """Categories are the values that occur, in their order."""
+    return cohen_kappa_score(*np.rint(100 * np.array([first, second])).astype(int), weights="quadratic")
+
+
+def by_definition(first, second):
+    """Observed and expected squared distance, pair by pair."""
+    expected = np.mean([(a - b) ** 2 for a in first for b in second])
+    return 1 - np.mean(np.square(np.subtract(first, second))) / expected
+
+
+@pytest.mark.parametrize(("steps", "reference"), [("scale", by_definition), ("occurring", of_scikit_learn)])
+@settings(max_examples=50, deadline=None)
+@given(pairs=two_raters)
+def test_kappa_is_one_minus_observed_by_expected_distance(steps, reference, pairs):
+    first, second = zip(*pairs, strict=True)
+    kappa = quadratic_kappa(first, second, steps=steps)
+    if len({*first, *second}) == 1:
+        assert np.isnan(kappa)
+    else:
+        assert kappa == pytest.approx(reference(first, second), abs=1e-12)
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_a_resample_has_the_kappa_of_its_units_copied_out(steps):
+    """So the values that occur are those of the resample."""
+    generator = np.random.default_rng(3)
+    first, second = generator.integers(1, 8, (2, 12)) / 2
+    bootstrap = ParticipantBootstrap([f"u{number}" for number in range(12)], draws=150, seed=1)
+    kappas = quadratic_kappa(first, second, bootstrap.weights(), steps=steps)
+    assert kappas.shape == (150,)
+    for kappa, weights in zip(kappas, bootstrap.weights().astype(int), strict=True):
+        copies = np.repeat(first, weights), np.repeat(second, weights)
+        np.testing.assert_allclose(kappa, quadratic_kappa(*copies, steps=steps), atol=1e-12)
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_two_raters_without_any_difference_have_no_kappa(steps):
+    assert np.isnan(quadratic_kappa([2.5, 2.5], [2.5, 2.5], steps=steps))
+    assert np.isnan(quadratic_kappa([1, 2], [1, 3], np.zeros(2), steps=steps)), "nothing is taken"
+    assert np.isnan(quadratic_kappa([], [], steps=steps))
+    assert quadratic_kappa([1, 1], [2, 2], steps=steps) == 0, "both constant, at two levels"
+
+
+def test_ratings_that_do_not_match_are_refused():
+    with pytest.raises(UserError, match="got 2 and 3"):
+        quadratic_kappa([1, 2], [1, 2, 3])
+    with pytest.raises(UserError, match=r"1 are missing\. Leave out"):
+        quadratic_kappa([1, np.nan], [1, 2])
+    with pytest.raises(UserError, match="'scale' or 'occurring' as steps; got 'levels'"):
+        quadratic_kappa([1, 2], [1, 2], steps="levels")
+
+
+@pytest.mark.parametrize(
+    ("table", "perfect"),
+    [
+        ([[1, 1], [3, 3], [5, 5]], ("ICC1", "ICC2", "ICC3")),
+        ([[1 / 3] * 3, [0.1] * 3, [2 / 3] * 3], ("ICC1", "ICC2", "ICC3")),
+        ([[1, 2], [3, 4], [4, 5]], ("ICC3",)),
+        ([[0.1, 0.2], [0.3, 0.4]], ("ICC3",)),
+    ],
+)
+def test_perfect_agreement_is_1_with_its_limits(table, perfect):
+    found = s7.icc(np.array(table, dtype=float))
+    assert np.isfinite(found.to_numpy()).all()
+    for name in perfect:
+        assert found.loc[[name, f"{name}k"]].to_numpy() == pytest.approx(1, abs=1e-12)
+    others = [name for name in ("ICC1", "ICC2", "ICC3") if name not in perfect]
+    assert (found.loc[others, "estimate"] < 0.99).all()
+
+
+@pytest.mark.parametrize("level", [3.0, 0.1])
+def test_nothing_is_defined_where_nothing_varies(level):
+    assert s7.icc(np.full((5, 3), level)).isna().all(axis=None)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_missing_value_is_refused_and_not_ranked(missing, first):
+    columns = [[1.0, 2.0, missing, 4.0], [2.0, 1.0, 4.0, 3.0]]
+    x, y = columns if first else reversed(columns)
+    with pytest.raises(UserError, match="1 of 8 are missing"):
+        spearman_in_draws(x, y, np.ones((1, 4)))
+    with pytest.raises(UserError, match="1 of 8 are missing"):
+        spearmans_in_draws([x, y], [(0, 1)], np.ones((1, 4)))
+
+
+def test_a_row_has_every_column_in_plain_types():
+    row = estimate_row(1, 0, 2, n=3.0, unit="level", method="mean", reason="few")
+    assert tuple(row) == COLUMNS
+    assert row == {"estimate": 1.0, "low": 0.0, "high": 2.0, "n": 3, "unit": "level", "method": "mean", "reason": "few"}
+    assert [type(row[name]) for name in COLUMNS] == [float, float, float, int, str, str, str]
+
+
+def test_what_is_not_given_is_missing_and_needs_no_reason():
+    row = estimate_row(n=0, unit="level", method="mean")
+    assert all(math.isnan(row[name]) for name in ("estimate", "low", "high"))
+    assert row["reason"] == ""
+
+
+@pytest.mark.parametrize("name", ["unit", "method"])
+@pytest.mark.parametrize("text", ["", None, 1])
+def test_an_estimate_without_its_unit_or_method_is_refused(name, text):
+    with pytest.raises(ValueError, match=f"needs a {name}"):
+        estimate_row(1.0, n=1, **{"unit": "level", "method": "mean", name: text})
+
+
+def test_an_estimate_without_its_n_is_refused():
+    with pytest.raises(TypeError):
+        estimate_row(1.0, n=None, unit="level", method="mean")
+
+
+@pytest.mark.parametrize("name", ["", None])
+def test_a_table_that_does_not_say_what_its_rows_are_is_refused(name):
+    with pytest.raises(ValueError, match="what its rows are"):
+        estimate_table({}, name)
+
+
+def test_a_table_keeps_the_order_of_rows_and_columns():
+    rows = {name: estimate_row(n=number, unit="level", method="mean") for number, name in enumerate("ba")}
+    table = estimate_table(rows, "which")
+    assert list(table.index) == ["b", "a"]
+    assert (table.index.name, tuple(table.columns)) == ("which", COLUMNS)
+    assert tuple(estimate_table({}, "which").columns) == COLUMNS
+
+
+# Holm's rule
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.lists(st.integers(0, 8), max_size=4))
+def test_it_is_that_of_statsmodels_and_a_test_that_could_not_be_made_does_not_count(p, places):
+    holes = list(p)
+    for place in places:
+        holes.insert(min(place, len(holes)), float("nan"))
+    found = holm(holes)
+    assert np.isnan(found).tolist() == np.isnan(holes).tolist()
+    np.testing.assert_allclose(found[~np.isnan(found)], multipletests(p, method="holm")[1], atol=1e-15)
+
+
+@pytest.mark.parametrize("p", [[0, 1], (0, 1, 1)])
+def test_p_values_in_whole_numbers_stay_numbers(p):
+    found = holm([*p, 0.01])
+    assert found.dtype == float
+    assert holm(p).dtype == float
+    assert holm(p).tolist() == [0.0] + [1.0] * (len(p) - 1)
+
+
+def test_the_given_values_stay_as_they_are():
+    p = np.array([0.01, 0.02])
+    holm(p)
+    assert p.tolist() == [0.01, 0.02]

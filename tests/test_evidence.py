@@ -1,0 +1,404 @@
+"""What is measured of the project: stored results are whole, the code still gives them, and claims can fail."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from evidence import bench
+from evidence.coverage import run as proof
+from evidence.coverage import simulated_studies as many
+from scipy import stats
+from scipy.stats import binomtest
+
+from sense7.book.notebooks import find_notebooks
+from sense7.claims import load_claims
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import coverage as stored_coverage
+from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
+from sense7.workbook import parse_sheets
+
+ROOT = bench.ROOT
+MUTANTS, IMPLIED, POWER, COVERAGE = (
+    json.loads((ROOT / "data" / f"{name}.json").read_text("utf-8"))
+    for name in ("mutation", "implied", "claims_power", "coverage")
+)
+
+
+def test_a_measure_runs_both_sides_in_turn_and_counts_what_follows_the_first():
+    ran = []
+
+    def run(bench, ours):
+        ran.append(ours)
+        return answer
+
+    answer = [1.0, "same"]
+    row = bench.measured(bench.Measure("work", "peer", run, pairs=2), None)
+    assert ran == [True, False, False, True, True, False]
+    assert (len(row["ours"]), len(row["theirs"]), row["ratio"] > 0) == (2, 2, True)
+    alone = bench.measured(bench.Measure("work", "", lambda *_: bench.Took(3.0), pairs=1), None)
+    assert alone == {"ours": [3.0], "theirs": [], "ratio": None, "steps": {}}
+
+
+def test_different_answers_are_refused():
+    bench.require_same({"a": [1.0, 2.0], "b": [0.0]}, {"a": [1.0, 2.0]}, 1e-9)
+    bench.require_same(["a", 1.0], ["a", 1.0], 1e-9)
+    for ours, theirs in (({"a": [1.0]}, {"a": [1.1]}), ([1.0], [1.0 + 1e-6]), (["a"], ["b"])):
+        with pytest.raises((AssertionError, TypeError)):
+            bench.require_same(ours, theirs, 1e-9)
+
+
+def test_the_page_shows_what_is_stored():
+    assert bench.RESULTS.read_text("utf-8") == bench.page(json.loads(bench.BENCH.read_text("utf-8")))
+
+
+def test_the_page_names_a_missed_goal_growth_and_what_was_not_measured():
+    steps = {"check": [[0.5, 40], [1.0, 50], [10.0, 90]]}
+    rows = {
+        "check": {"ours": [2.0], "theirs": [1.0], "ratio": 0.5, "steps": {}, "made": "here"},
+        "growth": {"ours": [90.0], "theirs": [], "ratio": None, "steps": steps, "made": "here"},
+    }
+    page = bench.page(rows)
+    assert "| sense7 check | import pandas | 2 s | 1 s | 0.50 | at most 1.3 times its time | **missed** |" in page
+    assert "| check | 0.5 s, 40 MiB | 1.0 s, 50 MiB | 10.0 s, 90 MiB | 1.00 |" in page
+    assert "Not measured yet: clean clone to book" in page
+
+
+# Mutants
+
+
+def test_as_many_mutants_of_every_package_were_run():
+    package = ROOT / "src" / "sense7"
+    assert {file.parent.name for file in package.glob("*/__init__.py")} | {"top"} == MUTANTS["packages"].keys()
+    for name, row in MUTANTS["packages"].items():
+        assert row["run"] == min(MUTANTS["number"], row["mutants"]), name
+        assert row["run"] == row["dead"] + row["out_of_time"] + row["alive"], name
+
+
+def test_the_interval_is_that_of_all_that_were_run():
+    for name, row in MUTANTS["packages"].items():
+        interval = binomtest(row["alive"], row["run"]).proportion_ci(method="wilson")
+        expected = [row["alive"] / row["run"], interval.low, interval.high]
+        assert [row["share"], row["low"], row["high"]] == pytest.approx(expected, abs=0.0006), name
+
+
+# Simulated studies
+
+LEVEL = 0.05
+SLOWEST = {"14-words", "15-robustness", "18-baselines", "19-judge"}
+"""Notebooks that take half the time of all; those that no other needs, or that need each other alone."""
+
+IN_WORDS = {"finding", "direction", "sign", "ordering"}
+
+
+@pytest.fixture(scope="module")
+def notebooks():
+    return {notebook.name: notebook for notebook in find_notebooks(ROOT)}
+
+
+@pytest.fixture(scope="module")
+def claims():
+    return load_claims(ROOT / "data" / "claims.yml")
+
+
+def test_the_stored_results_are_of_todays_parameters():
+    for found, studies in (
+        (IMPLIED, many.WHOLE),
+        (POWER, many.STUDIES),
+    ):
+        assert found["command"] == "make simulated-studies"
+        assert (found["studies"], found["draws"], found["seed"]) == (
+            studies,
+            many.DRAWS,
+            many.SEED,
+        )
+    assert IMPLIED["parameters"] == Parameters().as_dict()
+    assert IMPLIED["judge"] == DEFAULT_JUDGE.as_dict()
+
+
+@pytest.mark.parametrize("left_out", [SLOWEST, pytest.param(set(), marks=pytest.mark.long)], ids=["most", "all"])
+def test_the_code_still_gives_the_first_study(claims, notebooks, left_out):
+    world = many.worlds_of(claims, notebooks)[0]
+    world = replace(world, notebooks=tuple(name for name in world.notebooks if name not in left_out))
+    recorded = many.one_study(world, 0, many.DRAWS)
+    found = {value["key"]: value["estimate"] for values in recorded.values() for value in values}
+    numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
+    # What only some studies have is a topic's share or rating.
+    of = {key: value["notebook"] for key, value in IMPLIED["values"].items()}
+    first = IMPLIED["first_study"]
+    wanted = {key: value for key, value in first.items() if key in numbers or of.get(key) not in {None, *left_out}}
+    assert len(wanted) >= (330 if left_out else 450)
+    assert numbers == pytest.approx(wanted, rel=1e-4, abs=1e-6)
+
+
+def test_every_claim_in_words_names_the_parameters_without_its_effect(claims):
+    lacking = [
+        claim.id
+        for claim in claims
+        if claim.key and not claim.release and claim.kind in IN_WORDS and not claim.no_effect
+    ]
+    assert lacking == []
+
+
+def test_the_parameters_without_an_effect_are_parameters(claims):
+    for claim in claims:
+        changes = dict(claim.no_effect or {})
+        JudgeParameters.from_mapping(changes.pop("judge", {}))
+        Parameters.from_mapping(changes)
+
+
+def test_no_rule_is_passed_without_its_effect_more_often_than_its_level(claims):
+    """A count that a true rate of the level would exceed in one run of a hundred only."""
+    rates = POWER["claims"]
+    for claim in claims:
+        if claim.no_effect and claim.id in rates:
+            without = rates[claim.id]["null"]
+            assert rates[claim.id]["null_parameters"] == many.in_words(claim.no_effect), claim.id
+            assert without["studies"] >= 0.9 * many.STUDIES, claim.id
+            assert without["passed"] <= stats.binom.ppf(0.99, without["studies"], LEVEL), claim.id
+
+
+def test_every_rule_has_its_rates(claims):
+    assert {claim.id for claim in claims if claim.no_effect} == POWER["claims"].keys()
+
+
+def test_a_study_without_an_effect_differs_from_one_with_it_in_that_alone(notebooks):
+    """The same seed: the numbers of the design stay, those of the effect go."""
+    notebook = ("09-conditions",)
+    with_effect = many.World(many.PLANTED, notebooks=notebook)
+    null = {name: [0.0] * 4 for name in ("condition_effects", "condition_slopes", "condition_desired_slopes")}
+    without = many.World("null", null, notebooks=notebook)
+    small = {"participants": 40, "conversations": 120, "unrated_conversations": 0}
+    found = []
+    for world in (with_effect, without):
+        changed = replace(world, changes={**world.changes, **small})
+        values = many.run_notebooks([notebooks[name] for name in notebook], changed, 3, draws=100)["09-conditions"]
+        found.append({value["key"]: value for value in values})
+    assert found[0].keys() == found[1].keys()
+    key = "condition_mean_model-a-empathy-prompt"
+    assert found[0][key]["n"] == found[1][key]["n"]
+    assert found[0][key]["estimate"] > found[1][key]["estimate"]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(notebooks, tmp_path, monkeypatch):
+    changes = {"participants": 8, "conversations": 24}
+    world = many.World("small", changes, notebooks=("02-ratings", "05-importance"), studies=2)
+    kept = many.Kept(tmp_path, 100)
+    many.run([world], kept)
+    whole = {name: kept.read(world, name) for name in world.notebooks}
+    path = next(tmp_path.glob("*-02-ratings.jsonl"))
+    lines = path.read_text("utf-8").splitlines()[1:]
+    path.write_text("\n" + lines[0] + "\n" + lines[1][:20], "utf-8")
+    tasks = []
+    submit = many.ProcessPoolExecutor.submit
+    monkeypatch.setattr(
+        many.ProcessPoolExecutor,
+        "submit",
+        lambda pool, *task: (tasks.append(task[1:3]), submit(pool, *task))[1],
+    )
+    many.run([world], kept)
+    assert {name: kept.read(world, name) for name in world.notebooks} == whole
+    assert [(task.notebooks, number) for task, number in tasks] == [(("02-ratings",), json.loads(lines[1])[0])]
+
+
+def test_parameters_without_an_effect_in_words():
+    parameters = {"continuity_drop": 0, "topic_effects": [0, 0], "condition_effects": {"a": 0, "b": 1}}
+    said = "continuity drop 0, topic effects all 0, condition effects {'a': 0, 'b': 1}, judge signal 0"
+    assert many.in_words(parameters | {"judge": {"judge_signal": 0}}) == said
+
+
+def test_a_notebook_comes_after_what_it_needs(notebooks):
+    one, two = (replace(notebooks["02-ratings"], needs=needs) for needs in ((), ("a",)))
+    assert many.in_order(["b"], {"a": one, "b": two}) == ("a", "b")
+
+
+def test_independent_code_and_the_companions_statistics_mean_the_same():
+    """What plain code finds in very large studies, and the companion's own means over studies of the release's size.
+
+    They may differ by the Monte Carlo errors of both and by what a small study adds: ordered eigenvalues are spread by
+    chance, and the nearest of several rivals is nearer by chance, so that these differ by more.
+    """
+    truth = json.loads((ROOT / "data" / "synthetic_truth.json").read_text("utf-8"))["planted"]
+    implied = {entry["key"]: entry for entry in truth if entry["kind"] == "implied"}
+    distances = {}
+    for key, own in IMPLIED["values"].items():
+        other = implied.get(key)
+        if other and own["sd"] and isinstance(other["value"], int | float):
+            error = (own["error"] ** 2 + (other["monte_carlo_error"] or 0) ** 2) ** 0.5
+            distances[key] = abs(own["mean"] - other["value"]) / error
+    assert len(distances) > 280
+    assert sum(distance > 1.96 for distance in distances.values()) <= 0.05 * len(distances)
+    far = {key for key, distance in distances.items() if distance > 4}
+    assert far <= {"kappa_difference_nearest", *(f"eigenvalue_turn_{number}" for number in range(1, 8))}
+
+
+# Coverage
+
+KEPT = stored_coverage.KEPT_LIMITS
+
+
+def test_the_stored_result_is_whole():
+    assert COVERAGE["command"] == "make coverage"
+    rows = COVERAGE["results"]
+    # By participants and false positives in both designs; the others where the page shows them.
+    naive = sum(bool(one.naive) for one in proof.STATISTICS)
+    parts = {"first": 2 * (len(proof.STATISTICS) + 5) + naive + 1 + 1, "further": 2 * len(proof.FURTHER)}
+    assert len({row["key"] for row in rows}) == len(rows) == sum(parts.values())
+    for part, settings in COVERAGE["parts"].items():
+        assert settings["draws"] >= 400
+        assert {"Python", "numpy", "scipy"} < set(settings)
+        chosen = [row for row in rows if row["part"] == part]
+        assert len(chosen) == parts[part]
+        for row in chosen:
+            assert 0 <= row["count"] <= row["studies"] == settings["studies"], "undefined in some study"
+    assert COVERAGE["parts"]["first"]["studies"] >= 300
+    assert COVERAGE["parts"]["further"]["studies"] >= 100
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_intervals_over_participants_keep_their_promise(design):
+    """The Wilson interval of the coverage has to reach into the range that is asked for."""
+    table = stored_coverage.coverage_table(design=design, kind="participants")
+    assert len(table) == 14
+    assert (table["high"] >= KEPT[0]).all()
+    assert (table["low"] <= KEPT[1]).all()
+
+
+def test_alpha_per_turn_of_the_percentile_interval_is_why_it_is_another():
+    others = stored_coverage.coverage_table(design="within", kind="other")
+    assert others.loc["alpha per turn, percentile", "estimate"] < KEPT[0]
+    own = stored_coverage.coverage_table(design="within", kind="participants").loc["alpha per turn"]
+    assert own["estimate"] > others.loc["alpha per turn, percentile", "estimate"]
+    assert "log(1 - alpha)" in own["method"]
+
+
+@pytest.mark.parametrize("design", ["within", "between"])
+def test_false_positives_are_as_rare_as_the_level_says_with_participants_only(design):
+    """Wilson's interval of each test that knows of participants holds 5%; over turns it is far off."""
+    table = stored_coverage.coverage_table(design=design, kind="false positives")
+    over_turns = table.index.str.contains("turns as independent")
+    assert over_turns.tolist() == [False, False, False, True, True]
+    assert (table.loc[~over_turns, "low"] <= 0.05).all()
+    assert (table.loc[~over_turns, "high"] >= 0.05).all()
+    assert (table.loc[over_turns, "low"] > 0.1).all()
+    assert table["key"].nunique() == 5
+    # What the page says of them.
+    assert table["estimate"].iloc[:3].idxmax() == "percentile interval over resampled participants"
+
+
+@pytest.mark.parametrize(
+    "design", ["within", pytest.param("between", marks=pytest.mark.long)]
+)  # the other design is the same code on other parameters
+def test_the_code_still_gives_the_first_studies(design):
+    assert list(COVERAGE["first_studies"]) == list(proof.WORLDS)
+    part_of = {world: part for part, worlds in proof.PARTS.items() for world in worlds}
+    for world in [world for world in proof.WORLDS if world.startswith(design)]:
+        part, first = COVERAGE["parts"][part_of[world]], COVERAGE["first_studies"][world][0]
+        found = proof.one_study(world, 0, proof.Settings(part["studies"], part["draws"], part["seed"]))
+        assert found.keys() == first.keys()
+        for key, numbers in found.items():
+            np.testing.assert_allclose(numbers, first[key], rtol=0, atol=1e-6, err_msg=key)
+
+
+def test_a_small_run_is_the_same_again_and_goes_on_where_it_was(monkeypatch, tmp_path):
+    first, second = ("within, with effects", "within, without effects")
+    monkeypatch.setattr(proof, "WORLDS", {world: proof.WORLDS[world] for world in (first, second)})
+    keep, settings = tmp_path / "kept" / "studies.jsonl", proof.Settings(studies=2, draws=20)
+    whole = proof.run(settings, keep)
+    assert [len(studies) for studies in whole.values()] == [2, 2]
+    lines = keep.read_text("utf-8").splitlines(keepends=True)
+    keep.write_text("".join(lines[:-1]), "utf-8")
+    # What is gone is the second world: it is computed again, and nothing else is.
+    assert proof.run(settings, keep) == whole
+    assert keep.read_text("utf-8").splitlines(keepends=True) == lines
+    assert proof.one_study(first, 1, settings) == whole[first][1]
+    monkeypatch.setattr(proof, "code", lambda: "changed")
+    proof.run(proof.Settings(studies=0, draws=20), keep)
+    assert [json.loads(line) for line in keep.read_text("utf-8").splitlines()] == [
+        json.loads(lines[0]) | {"code": "changed"}
+    ]
+
+
+def test_the_light_study_is_that_of_the_workbook():
+    parameters = Parameters(participants=12, conversations=40)
+    simulation = simulate(parameters, seed=3)
+    light, read = proof.study_of(simulation.study), parse_sheets(simulation.sheets)
+    for frame in ("conversations", "turns"):
+        ours, theirs = getattr(light, frame), getattr(read, frame)
+        for column in ours.columns.difference(["conversation", "participant"]):
+            assert ours[column].astype(object).fillna("").tolist() == theirs[column].astype(object).fillna("").tolist()
+        for column in ("conversation", "participant"):
+            # Other names, and the same groups.
+            assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
+
+
+def test_coverage_counts_intervals_that_contain_the_truth():
+    found = [[1.0, 0.0, 2.0], [3.0, 2.5, 4.0], [0.0, -1.0, 0.5], [np.nan, np.nan, np.nan]]
+    counted = proof.covered(found, 1.0)
+    assert (counted["studies"], counted["count"], counted["too_low"], counted["too_high"]) == (3, 1, 1, 1)
+
+
+def test_a_null_study_has_no_effect():
+    parameters, work = proof.WORLDS["within, without effects"]
+    numbers = draw(parameters, np.random.default_rng(1))
+    people = pd.Series(proof.study_names(numbers))
+    found = work(numbers, ParticipantBootstrap(people, 50, seed=1))
+    assert set(found) == {"condition_difference", "left_out", "mixed_model", "t_test", "kruskal_wallis"}
+    # The same difference, by two intervals.
+    assert found["left_out"][0] == pytest.approx(found["condition_difference"][0], abs=1e-12)
+    assert found["left_out"][1] < found["left_out"][0] < found["left_out"][2]
+
+
+def changed_rows(path, change):
+    """A stored result whose rows are changed."""
+    path.write_text(json.dumps(COVERAGE | {"results": [row | change(row) for row in COVERAGE["results"]]}), "utf-8")
+    return path
+
+
+def test_the_verdict_names_what_is_outside(tmp_path):
+    path = changed_rows(tmp_path / "coverage.json", lambda row: {"count": round(0.95 * row["studies"])})
+    assert stored_coverage.coverage_verdict("within", path) == (
+        "0 of 14 Wilson intervals exclude 95%. Every coverage lies from 91% to 98%."
+    )
+    assert stored_coverage.coverage_exclusions(path)["estimate"].tolist() == [0, 0]
+    first = COVERAGE["results"][0]
+    changed_rows(path, lambda row: {"count": round((0.5 if row == first else 0.95) * row["studies"])})
+    text = stored_coverage.coverage_verdict("within", path)
+    assert text.startswith("1 of 14 Wilson intervals exclude 95%: alpha per turn 50.0%.")
+    assert "Not from 91% to 98%: alpha per turn (50.0%; its Wilson interval does not reach it either)" in text
+    assert stored_coverage.coverage_exclusions(path)[["estimate", "n"]].to_numpy().tolist() == [[1, 28], [1, 28]]
+
+
+def test_a_part_that_is_run_again_leaves_the_other_as_it_was(monkeypatch):
+    monkeypatch.setattr(proof, "further_truths", lambda design: {one.key: (0.5, "") for one in proof.FURTHER})
+    study = {one.key: [0.5, 0.4, 0.6] for one in proof.FURTHER}
+    studies = {world: [study] * 4 for world in proof.PARTS["further"]}
+    new = proof.stored_again(COVERAGE, proof.Settings(studies=4, draws=20), studies, "further")
+    assert new["parts"]["first"] == COVERAGE["parts"]["first"]
+    assert new["parts"]["further"]["studies"] == 4
+
+    def of(content, part):
+        return [row for row in content["results"] if row["part"] == part]
+
+    assert of(new, "first") == of(COVERAGE, "first")
+    assert [row["count"] for row in of(new, "further")] == [4] * 2 * len(proof.FURTHER)
+    for world in proof.PARTS["first"]:
+        assert new["first_studies"][world] == COVERAGE["first_studies"][world]
+
+
+def test_the_right_width_is_that_of_a_normal_interval(tmp_path):
+    path = changed_rows(tmp_path / "coverage.json", lambda _: {"mean_width": 2 * 1.96 * 3, "standard_deviation": 3.0})
+    np.testing.assert_allclose(
+        stored_coverage.coverage_misses("within", path)["mean width, by the right one"], 1, atol=1e-4
+    )
+
+
+# Wilson's interval
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (475, 500), (1, 3)])
+def test_wilsons_interval_is_that_of_the_formula(count, n):
+    row = stored_coverage.wilson_row(count, n, unit="share", method="counted")
+    expected = binomtest(count, n).proportion_ci(method="wilson")
+    assert (row["estimate"], row["low"], row["high"]) == pytest.approx((count / n, *expected), abs=1e-9)
