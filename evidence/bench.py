@@ -285,7 +285,7 @@ def growth(bench: Bench, ours: bool):
         for name, sheet in simulate(parameters, 1).sheets.items():
             with (data / f"{name}.csv").open("w", newline="", encoding="utf-8") as stream:
                 csv.writer(stream).writerows([sheet.header, *sheet.rows])
-        work = {"check": ["check", data], "partition": ["partition", data, parts, "--parts", 4, "--format", "csv"]}
+        work = {"check": ["check", data], "partition": ["partition", data, parts, "--parts", 4]}
         work["statistics"] = ["statistics", parts, "--out", out / "statistics.csv"]
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
