@@ -27,7 +27,7 @@ from sense7.judge.reply import STATUSES, read_reply
 from sense7.judge.requests import CHAT, EXAMPLES, Prompt, Questions
 from sense7.judge.session import questions_for
 from sense7.simulate import Parameters
-from sense7.sources.provenance import Provenance, read_record_at
+from sense7.sources.provenance import Provenance, read_record
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import read_workbook
@@ -229,7 +229,7 @@ def claims(content: bytes) -> None:
 def provenance(content: bytes) -> None:
     """A record of provenance: what is taken for one can be written again, and is not verified by itself."""
     with as_file(content, "a.xlsx.provenance.json") as path, refusals():
-        record = read_record_at(path, "Delete it.")
+        record = read_record(path.with_name("a.xlsx"))
         assert record is not None
         assert Provenance.from_dict(json.loads(json.dumps(record.to_dict()))) == record
         assert not record.verified

@@ -14,7 +14,7 @@ import pytest
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.sources import SOURCES, Source, copy_for_edition, fetch, is_fetched, resolve
+from sense7.sources import SOURCES, Source, copy_for_edition, fetch, fetched_digest, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.workbook import read_sheets
@@ -104,7 +104,7 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, monkey
     with pytest.raises(UserError, match="not fetched yet"):
         resolve("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
-    assert sources.fetched_digest("theirs") == ""
+    assert fetched_digest("theirs") == ""
     path = fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
     said = [line for line in capsys.readouterr().err.splitlines() if " of " in line]
@@ -112,14 +112,14 @@ def test_a_fetch_that_broke_off_goes_on_where_it_was(server, left_behind, monkey
     assert fetch("theirs") == path
     assert asked_for(server) == []
     path.write_bytes(path.read_bytes() + b"\0")
-    for use in (fetch, resolve, load, sources.fetched_digest):
+    for use in (fetch, resolve, load, fetched_digest):
         with pytest.raises(UserError, match=r"changed since it was fetched.*sense7 fetch theirs --again"):
             use("theirs")
     fetch("theirs", again=True)
-    assert sources.fetched_digest("theirs") == resolve("theirs")[1].sha256
+    assert fetched_digest("theirs") == resolve("theirs")[1].sha256
     sources.part_files("theirs")["notes.txt"].write_bytes(b"changed")
     with pytest.raises(UserError, match="isn't in"):
-        sources.fetched_digest("theirs")
+        fetched_digest("theirs")
 
 
 def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
@@ -145,11 +145,11 @@ def test_a_fetch_that_was_killed_goes_on_where_it_was(server):
         process.send_signal(signal.SIGKILL)
     assert hanging
     assert asked_for(server) == ["data/chats.txt", "data/ratings.txt"]
-    assert not is_fetched("theirs")
+    assert not fetched_digest("theirs")
     server.answers["/commit/data/ratings.txt"] = FILES["data/ratings.txt"]
     fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt", "notes.txt"]
-    assert is_fetched("theirs")
+    assert fetched_digest("theirs")
 
 
 @pytest.mark.parametrize("content", [None, b"5"])
@@ -180,7 +180,7 @@ def test_what_an_older_version_converted_is_converted_anew_without_a_download(se
         return [tasks, replace(messages, rows=messages.rows[1:])]
 
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], convert=otherwise, conversion=2))
-    assert not is_fetched("theirs")
+    assert not fetched_digest("theirs")
     with pytest.raises(
         UserError, match=r"theirs: fetched for another version of this project.*Run: sense7 fetch theirs"
     ):
@@ -199,7 +199,7 @@ def test_other_pins_make_a_fetched_workbook_outdated(server, monkeypatch):
     parts = SOURCES["theirs"].parts | {"data/ratings.txt": hashlib.sha256(other).hexdigest()}
     monkeypatch.setitem(SOURCES, "theirs", replace(SOURCES["theirs"], parts=parts))
     server.answers["/commit/data/ratings.txt"] = other
-    assert not is_fetched("theirs")
+    assert not fetched_digest("theirs")
     fetch("theirs")
     assert asked_for(server) == ["data/ratings.txt"]
     assert load("theirs").turns["Affective"].tolist() == [5.0]
@@ -258,7 +258,7 @@ def test_a_mirrors_altered_part_is_refused(server, folder, here):
     (folder / "ratings.txt").write_bytes(b"5")
     with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
         fetch("theirs", mirror=folder)
-    assert is_fetched("theirs") == here
+    assert bool(fetched_digest("theirs")) == here
 
 
 def test_places_that_hold_no_parts(server, folder, capsys):
@@ -284,7 +284,7 @@ def test_a_single_part_may_be_given_as_a_file(server, places, monkeypatch):
     monkeypatch.setitem(SOURCES, "theirs", source)
     (places / "download (1).txt").write_bytes(FILES["data/chats.txt"])
     fetch("theirs", mirror=places / "download (1).txt")
-    assert is_fetched("theirs")
+    assert fetched_digest("theirs")
 
 
 # What is known of it

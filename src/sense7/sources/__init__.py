@@ -13,8 +13,8 @@ Data sets of third parties are pinned: their commit, and the hash of every publi
 converted to a workbook here, never shipped, and never taken for SENSE-7.
 """
 
-from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, is_fetched, part_files, resolve
-from sense7.sources.provenance import Provenance, read_record, record_path, write_record
+from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, part_files, resolve
+from sense7.sources.provenance import Provenance, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 
 __all__ = [
@@ -24,9 +24,7 @@ __all__ = [
     "copy_for_edition",
     "fetch",
     "fetched_digest",
-    "is_fetched",
     "part_files",
-    "read_record",
     "record_path",
     "resolve",
     "write_record",

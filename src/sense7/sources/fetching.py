@@ -25,16 +25,7 @@ from sense7.checkout import cache_folder, data_file
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
 from sense7.files import names_beside, not_written, one_line, reason, replacing, scratch_folder
-from sense7.sources.provenance import (
-    Provenance,
-    disk_message,
-    hashed,
-    read_record,
-    read_record_at,
-    record_path,
-    write_record,
-    write_record_at,
-)
+from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER
 from sense7.terminal import did_you_mean
@@ -134,7 +125,7 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
-        write_record_at(_record_place(source), new)
+        write_record(folder, new)
     except OSError as error:
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
@@ -219,12 +210,8 @@ def _known(name: str) -> Source:
     return SOURCES[name]
 
 
-def _record_place(source: Source) -> Path:
-    return cache_folder() / f"{source.name}.provenance.json"
-
-
 def _recorded(source: Source) -> Provenance | None:
-    return read_record_at(_record_place(source), f"Run: sense7 fetch {source.name} --again")
+    return read_record(cache_folder() / source.name, f"Run: sense7 fetch {source.name} --again")
 
 
 def _cached(source: Source, record: Provenance) -> Path:
@@ -258,24 +245,19 @@ def _both_hashes(record: Provenance) -> str:
     return f"recorded sha256 {record.sha256[:12]}..., found {str(record.found)[:12]}..."
 
 
-def is_fetched(name: str) -> bool:
-    """Whether a data set was fetched and can be used as it is.
+def fetched_digest(name: str) -> str:
+    """Give the sha256 of what was fetched under a name, hashed again; "" if it isn't here.
 
-    False also if it is incomplete, or was fetched for another version of this project: in every such case
+    It isn't here either if a part is missing, or it was fetched for another version of this project: in every such case
     ``sense7 fetch NAME`` fixes it.
     """
     source = _known(name)
     record = _recorded(source)
     current = record is not None and _is_current(source, record) and _cached(source, record).is_file()
-    return current and all(_part_place(source, path).is_file() for path in source.parts)
-
-
-def fetched_digest(name: str) -> str:
-    """Give the sha256 of what was fetched under a name, hashed again; "" if it isn't here."""
-    if not is_fetched(name):
+    if not current or not all(_part_place(source, path).is_file() for path in source.parts):
         return ""
     part_files(name)
-    return _unchanged(SOURCES[name], _recorded(SOURCES[name])).sha256
+    return _unchanged(source, record).sha256
 
 
 def part_files(name: str) -> dict[str, Path]:

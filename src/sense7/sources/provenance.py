@@ -171,35 +171,26 @@ def record_path(path: str | Path) -> Path:
     return path.with_name(f"{path.name}.provenance.json")
 
 
-def read_record(path: str | Path) -> Provenance | None:
+def read_record(path: Path, fix: str = "Delete it to use the workbook as your own data") -> Provenance | None:
     """Read the record that lies beside a file, without comparing it with the file; None if there is none."""
-    return read_record_at(record_path(path), "Delete it to use the workbook as your own data")
-
-
-def read_record_at(path: Path, fix: str) -> Provenance | None:
-    """Read a record at any place; what is not a record is refused, with how to fix it."""
+    place = record_path(path)
     try:
-        return Provenance.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        return Provenance.from_dict(json.loads(place.read_text(encoding="utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise UserError(f"{path}: can't be read ({error.strerror}). Check its permissions.") from None
+        raise UserError(f"{place}: can't be read ({error.strerror}). Check its permissions.") from None
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not a record of provenance ({one_line(error)}). {fix}.") from None
+        raise UserError(f"{place}: not a record of provenance ({one_line(error)}). {fix}.") from None
 
 
-def write_record(path: str | Path, provenance: Provenance) -> Path:
-    """Write the record of a file's provenance beside it, so that it is known wherever the file is opened."""
-    return write_record_at(record_path(path), provenance)
-
-
-def write_record_at(path: Path, provenance: Provenance) -> Path:
-    """Write a record at any place, whole or not at all."""
+def write_record(path: Path, provenance: Provenance) -> None:
+    """Write the record of a file's provenance beside it, whole or not at all, so that it is known wherever it is."""
+    place = record_path(path)
     try:
-        write_whole(path, json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_whole(place, json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
-        raise UserError(disk_message(path, error)) from None
-    return path
+        raise UserError(disk_message(place, error)) from None
 
 
 def hashed(path: Path) -> tuple[str, int]:
