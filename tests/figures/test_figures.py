@@ -158,14 +158,6 @@ def test_differences_have_a_line_at_zero_and_others_only_if_it_is_asked_for():
     assert len(lines_at(axes, 0, "y")) == 1
 
 
-def test_turns_around_an_event_have_signs_and_the_claim_its_band():
-    table = table_of([-1, 0, 1], "level, difference", -0.2)
-    band = {"the claim": (table.loc[1], 1, 5)}
-    figure = figures.lines_by_turn(table, label="drop", event="a failure", bands=band, **COMMON)
-    assert "1 before: -0.20 (0.40 to 0.60); a failure: -0.20" in figure.alt
-    assert "the claim: all: -0.20 (0.40 to 0.60)." in figure.alt
-
-
 def test_of_many_participants_some_are_drawn_and_the_caption_says_so():
     rated = pd.DataFrame({"participant": np.repeat(range(MOST + 9), 2), "rating": [1.0, 5.0] * (MOST + 9)})
     figure = figures.ratings_by_participant(rated, **COMMON)

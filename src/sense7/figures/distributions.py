@@ -208,10 +208,8 @@ def caterpillar(rows: Sequence[Mapping], *, beyond: float, name: str, caption: s
         drawing, axes = new_axes(7, 4.5)
         normal = stats.norm.ppf((heights - 0.5) / len(heights))
         axes.plot(normal, heights, color=ink, linewidth=1, linestyle="--", label="normal distances")
-        axes.plot(
-            ordered[~outside], heights[~outside], "o", color=COLOURS[0], markersize=3, label=f"at most {beyond:g}"
-        )
-        axes.plot(ordered[outside], heights[outside], "D", color=COLOURS[1], markersize=3, label=f"beyond {beyond:g}")
+        for these, mark, color, words in ((~outside, "o", COLOURS[0], "at most"), (outside, "D", COLOURS[1], "beyond")):
+            axes.plot(ordered[these], heights[these], mark, color=color, markersize=3, label=f"{words} {beyond:g}")
         for limit in (-beyond, 0, beyond):
             axes.axvline(limit, color=ink, linewidth=1, linestyle=":")
         axes.set(xlabel="found minus implied, in standard errors", ylabel="values in ascending order")

@@ -20,10 +20,6 @@ def lines_by_turn(
     name: str,
     label: str,
     caption: str,
-    across: str = "",
-    event: str = "",
-    zero: bool = False,
-    bands: Mapping[str, tuple[pd.Series, float, float]] | None = None,
 ) -> Figure | Sentence:
     """Estimates turn by turn with their intervals, a line, color and mark for each table.
 
@@ -33,14 +29,7 @@ def lines_by_turn(
         Tables of estimates with one row per turn, e.g. one for each condition.
     name, label, caption : str
         As for :func:`sense7.figures.intervals`; the label is that of the upright axis. Shares are drawn in percent.
-    across : str, optional
-        What the rows are, where they are not turns: the label of the other axis.
-    event : str, optional
-        The turn from which turns are counted, such as "the first poor turn": 1 is the turn after it, -1 that before.
-    zero : bool
-        Whether a line marks zero. Differences always have one.
-    bands : mapping of str -> (Series, float, float), optional
-        Name -> a row of a table of estimates, and the first and last turn that it is about: its interval as a band.
+        Differences have a line at zero.
 
     Returns
     -------
@@ -51,8 +40,8 @@ def lines_by_turn(
     --------
     >>> from sense7.estimators.estimates import estimate_row, estimate_table
     >>> row = estimate_row(-0.5, -0.9, -0.1, n=9, unit="level, difference", method="mean; 95% interval")
-    >>> lines_by_turn(estimate_table({1: row}, "time"), name="x", label="drop", caption="Look.", event="a failure")
-    Figure: drop, by turns around a failure. 1 after: -0.50 (-0.90 to -0.10).
+    >>> lines_by_turn(estimate_table({1: row}, "time"), name="x", label="drop", caption="Look.")
+    Figure: drop, turn by turn. turn 1: -0.50 (-0.90 to -0.10).
     """
     tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
     known = {which: table[np.isfinite(table["estimate"].astype(float))] for which, table in tables.items()}
@@ -62,19 +51,11 @@ def lines_by_turn(
         return Sentence(f"No figure of {label}: {'; '.join(reasons) or 'there are no turns'}.")
     units = everything["unit"].str
     scale = 100 if units.startswith("share").all() else 1
-    bands = {which: band for which, band in (bands or {}).items() if np.isfinite(band[0]["low"])}
     with styled():
-        drawing, axes = new_axes(7, 3.4 if event else 4)
-        if zero or units.contains("difference").any() or " minus " in label:
+        drawing, axes = new_axes(7, 4)
+        if units.contains("difference").any() or " minus " in label:
             axes.axhline(0, linestyle="--", linewidth=1, color=INK)
-        if event and min(min(table.index, default=0) for table in known.values()) <= 0:
-            axes.axvline(0, linestyle=":", linewidth=1, color=INK)
-        for which, (row, first, last) in bands.items():
-            low, middle, high = (scale * row[column] for column in ("low", "estimate", "high"))
-            axes.fill_between([first, last], low, high, color=INK, alpha=0.15, linewidth=0)
-            axes.plot([first, last], [middle, middle], color=INK, linewidth=1.5, label=drawn(which))
-        reach = 0.04 if across else 0.12
-        offsets = np.linspace(-reach, reach, len(known)) if len(known) > 1 else [0]
+        offsets = np.linspace(-0.12, 0.12, len(known)) if len(known) > 1 else [0]
         for index, (color, (which, table)) in enumerate(zip(colors_of(list(known)), known.items(), strict=True)):
             numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
             axes.errorbar(
@@ -86,30 +67,19 @@ def lines_by_turn(
                 color=color,
                 capsize=2,
                 linewidth=1.2,
-                label=drawn(which) or ("each turn" if bands else None),
+                label=drawn(which) or None,
             )
         axes.set_ylabel(label)
-        if event:
-            times = sorted({time for table in tables.values() for time in table.index})
-            axes.set_xticks(times, [f"{time:+d}" if time else "0" for time in times])
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel(
-            f"turns after (+) or before (-) {event}" if event else across or "turn of the assistant in the conversation"
-        )
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("turn of the assistant in the conversation")
         name_lines(axes)
-
-    def place(row):
-        if event:
-            return event if row == 0 else f"{abs(row)} {'after' if row > 0 else 'before'}"
-        return f"at {row:g}" if across else f"turn {row}"
-
-    said = [f"{name}: " * bool(name) + f"{ranges_in_words(table.rename(place))}." for name, table in tables.items()]
-    said += [f"{which}: {ranges_in_words(row.to_frame().T.set_axis(['all']))}." for which, (row, *_) in bands.items()]
-    by = f"by turns around {event}" if event else f"by {across}" if across else "turn by turn"
+    said = [
+        f"{name}: " * bool(name) + f"{ranges_in_words(table.rename('turn {}'.format))}."
+        for name, table in tables.items()
+    ]
     caption = with_sizes(caption, everything)
     data = everything if len(tables) > 1 else next(iter(tables.values()))
-    return Figure(drawing, name, f"{label}, {by}. {' '.join(said)}", caption, data)
+    return Figure(drawing, name, f"{label}, turn by turn. {' '.join(said)}", caption, data)
 
 
 def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:

@@ -87,17 +87,14 @@ def _kappa_differences(tables: Tables) -> dict[str, float]:
     return linear | nearest | {"kappa_difference_quadratic_nearest": max(quadratic.values())}
 
 
-def _without(covariance: np.ndarray, position: int) -> np.ndarray:
-    return np.delete(np.delete(covariance, position, axis=0), position, axis=1)
-
-
 def _reliability(tables: Tables) -> dict[str, float]:
     values = {}
     for name, covariance in tables.covariances.items():
         values[f"alpha_{name}"] = arrays.alpha(covariance)
         if name in {"turn", "post"}:
             for position, left_out in enumerate(DIMENSION_NAMES):
-                values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(_without(covariance, position))
+                others = np.delete(np.delete(covariance, position, axis=0), position, axis=1)
+                values[f"alpha_{name}_without_only_{left_out}"] = arrays.alpha(others)
     return values
 
 
@@ -114,7 +111,7 @@ def _structure(tables: Tables) -> dict[str, float]:
     values["average_correlation_turn"] = _average(covariance)
     listwise = arrays.correlations(matrices["turn_listwise"])
     loadings = one_factor(listwise)
-    values["omega_turn_listwise"] = _omega(loadings)
+    values["omega_turn_listwise"] = loadings.sum() ** 2 / (loadings.sum() ** 2 + (1 - loadings**2).sum())
     values |= {f"one_factor_loading_turn_{item}": loadings[column] for column, item in enumerate(DIMENSION_NAMES)}
     eigenvalues = np.linalg.eigvalsh(listwise)[::-1] if np.isfinite(listwise).all() else np.full(7, np.nan)
     values |= {f"eigenvalue_turn_{number}": value for number, value in enumerate(eigenvalues, 1)}
@@ -134,10 +131,6 @@ def one_factor(matrix: np.ndarray) -> np.ndarray:
         if np.abs(unique - before).max() < _CLOSE:
             break
     return loadings * np.sign(loadings.sum())
-
-
-def _omega(loadings: np.ndarray) -> float:
-    return loadings.sum() ** 2 / (loadings.sum() ** 2 + (1 - loadings**2).sum())
 
 
 def _importance(tables: Tables) -> dict[str, float]:
