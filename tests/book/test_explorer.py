@@ -107,8 +107,10 @@ def test_every_rating_of_a_turn_is_there_and_what_is_missing_says_how(synthetic)
         assert ((signs == ".") == (turns[f"{name}_state"] == "absent").to_numpy()).all()
 
 
-def test_a_conversation_has_the_ground_truth_label_and_poor_turns_that_statistics_give(synthetic):
-    study, index, _ = synthetic
+def test_a_conversation_has_its_answers_and_what_statistics_give(synthetic):
+    study, index, parts = synthetic
+    for part in parts:
+        assert len(part["texts"]) == len(set(part["texts"])), "a text that stands often is kept once"
     truth = ground_truth(study.turns, study.conversations["conversation"])
     rows = pd.DataFrame(
         index["conversations"],
@@ -122,18 +124,18 @@ def test_a_conversation_has_the_ground_truth_label_and_poor_turns_that_statistic
     assert [row[7] for row in index["conversations"]] == poor
     for name in ("participant", "condition", "topic"):
         assert [index[f"{name}s"][place] for place in rows[name]] == study.conversations[name].tolist()
-
-
-def test_answers_before_and_after_are_levels_in_the_order_of_their_titles(synthetic):
-    study, index, _ = synthetic
     titles = [title for title, _, _ in index["answers"]]
     assert titles[:2] == ["Importance of the topic", "Empathy wished for"]
     columns = ["importance", "desired_empathy", "successful", "engaged", "positive_interaction", "use_again"]
     columns += [f"post_{name}" for name in DIMENSION_NAMES]
     assert len(titles) == len(columns)
-    for row, (_, task) in zip(index["conversations"], study.conversations.iterrows(), strict=True):
-        expected = ["." if pd.isna(task[column]) else str(int(task[column])) for column in columns]
-        assert list(row[4]) == expected
+    assert [name for _, _, name in index["ratings"]] == list(RATING_NAMES)
+    lowest = study.turns.groupby("conversation")[list(RATING_NAMES)].min().loc[rows.index]
+    for column, frame in (("answers", study.conversations[columns]), ("low", lowest)):
+        shown = frame.astype("Int64").astype(object).where(frame.notna().to_numpy(), ".").astype(str)
+        assert rows[column].tolist() == shown.agg("".join, axis=1).tolist()
+    assert index["conditions"][index["prompted"]] == study.prompted_condition
+    assert is_poor([index["poorLevel"], index["poorLevel"] + 1]).tolist() == [True, False]
 
 
 def test_rated_not_rated_unreadable_blank_and_never_asked_are_five_things(study_of):
@@ -156,21 +158,6 @@ def test_a_conversation_without_any_rating_has_no_mean(study_of):
     first_turn_only = [None, "good", *[None] * 14]
     index, _ = data_of(explorer_files(study_of(messages=blank | {"Affective": first_turn_only})))
     assert [row[5:7] for row in index["conversations"]] == [[4.0, 4], *[[None, 0]] * 3]
-
-
-def test_the_lowest_level_of_each_rating_is_there(synthetic):
-    study, index, _ = synthetic
-    lowest = study.turns.groupby("conversation")[list(RATING_NAMES)].min()
-    assert [name for _, _, name in index["ratings"]] == list(RATING_NAMES)
-    for row in index["conversations"]:
-        levels = lowest.loc[row[0]]
-        assert list(row[9]) == ["." if np.isnan(level) else str(int(level)) for level in levels]
-
-
-def test_the_prompted_condition_and_what_counts_as_poor_are_those_of_the_statistics(synthetic):
-    study, index, _ = synthetic
-    assert index["conditions"][index["prompted"]] == study.prompted_condition
-    assert is_poor([index["poorLevel"], index["poorLevel"] + 1]).tolist() == [True, False]
 
 
 def test_a_judge_has_the_score_of_each_run_and_why_there_is_none(synthetic):
@@ -207,17 +194,6 @@ def test_the_judge_that_the_book_shows_comes_first(synthetic):
     assert names == [["many", "a few"], ["a few", "many"]]
     notes = [judge["note"] for judge in data_of(explorer_files(study, judges))[0]["judges"]]
     assert notes == ["", ""], "what is not simulated is not called so"
-
-
-def test_a_text_that_stands_often_is_kept_once(synthetic):
-    _, _, parts = synthetic
-    for part in parts:
-        assert len(part["texts"]) == len(set(part["texts"]))
-
-
-def test_the_same_study_gives_the_same_bytes(study_of):
-    study = study_of()
-    assert explorer_files(study) == explorer_files(study)
 
 
 def test_the_size_that_is_stated_is_that_of_the_files(synthetic):

@@ -65,7 +65,9 @@ class Reading:
 
     scale: Annotated[Many, option("Scale of the ratings.", metavar="1-7|COLUMN=1-7|FILE.yml", many=True)] = None
     words: Annotated[Path | None, option("Answers in words, a line for each: WORD: NUMBER.", metavar="FILE.yml")] = None
-    allow_unreadable: Annotated[bool, option("Go on though over 5 % of a column can't be read.")] = False
+    allow_unreadable: Annotated[bool, option("Go on if over 5 % of a column can't be read.", "--allow-unreadable")] = (
+        False
+    )
     missing: Annotated[Many, option("What is a missing answer.", metavar="-99|COLUMN=8,9", many=True)] = None
 
     def options(self):
