@@ -177,6 +177,12 @@ def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is
     assert table["reason"].tolist() == ["", "", "this judge has no such result"]
 
 
+def test_without_a_judge_its_need_is_a_row_with_the_reason(study):
+    needed = noise_ceiling.shares_needed(noise_ceiling.judge_results(study, {}), study).iloc[-1]
+    assert needed["key"] == "ceiling_needed_judge_1_spearman_untied"
+    assert needed["reason"] == "no predictions of a judge are available"
+
+
 # The published classifier
 
 

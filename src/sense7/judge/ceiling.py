@@ -29,6 +29,7 @@ from sense7.estimators.mixed import Nested, fit_nested, nested_sums
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
+from sense7.judge.judges import ABSENT
 from sense7.judge.metrics import METRICS, OverRuns
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
@@ -262,6 +263,9 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
             for rho in result[["estimate", "low", "high"]]
         )
         rows[name] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
+    if not others:
+        key = "ceiling_needed_judge_1_spearman_untied"
+        rows["a judge"] = estimate_row(np.nan, n=n, unit=_UNIT, method=method, reason=missing or ABSENT, key=key)
     return estimate_table(rows, "judge")
 
 

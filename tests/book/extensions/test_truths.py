@@ -273,3 +273,9 @@ def test_every_stem_is_one_of_the_truth_file():
     keys = [entry["key"] for entry in truth["planted"]]
     for stem in truths._STEMS:
         assert any(key.startswith(stem) for key in keys), stem
+
+
+def test_of_a_simulation_without_a_judge_nothing_of_a_judge_is_planted(shown):
+    html, warnings = shown("```{truths}\ndrop | the drop | judge_signal\n```")
+    assert warnings == ""
+    assert cells(html.select_one("table.sense7-truths"))[0][1] == "-"
