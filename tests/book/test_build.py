@@ -218,6 +218,14 @@ def test_the_banner_says_what_data_it_is_and_escapes_what_comes_from_outside(giv
     assert ("Official" in text) is (given == {"kind": "official", "verified": True})
 
 
+def test_the_banner_of_a_workbook_with_warnings_leads_to_the_section_that_lists_them():
+    link = BeautifulSoup(banner_of(facts(warnings={"similar": {"warnings": 2}})), "html.parser").a
+    page, anchor = link["href"].split("#")
+    headings = re.findall("^#+ (.+)$", (ROOT / page.replace(".html", ".md")).read_text("utf-8"), re.MULTILINE)
+    assert anchor in {heading.casefold().replace(" ", "-") for heading in headings}
+    assert link.get_text() == "2 warnings about this workbook"
+
+
 def nobody():
     conversations = pd.DataFrame({"condition": ["A"], "topic": ["work"], "participant": ["P1"]})
     return SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations)

@@ -209,7 +209,7 @@ def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, r
     count = 0 if released else sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
     if count:
         warnings = count_of(count, "warning")
-        details += f' <a href="{dataset_page}#what-the-reader-noticed">{warnings} about this workbook</a>.'
+        details += f' <a href="{dataset_page}#the-workbook">{warnings} about this workbook</a>.'
     return f'<details class="sense7-banner"><summary>{line}</summary> {details}</details>'
 
 
