@@ -70,7 +70,7 @@ test-long: ## make test, and what it leaves out: more moments to be killed at, e
 	@$(MAKE) test LONG=--long
 
 # A changed module is tested by its own doctests, and by the files of tests that carry its name.
-CHANGED = $$(git diff --name-only --diff-filter=d main -- '*.py'; git ls-files --others --exclude-standard -- '*.py')
+CHANGED = $$(git diff --name-only --diff-filter=d --merge-base main -- '*.py'; git ls-files --others --exclude-standard -- '*.py')
 .PHONY: check
 check: judge ## style, and the tests of what changed since main: between two edits
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo

@@ -97,7 +97,8 @@ def main() -> None:
                 (new / ".made-from" / name).write_bytes(content)
     except (UserError, subprocess.CalledProcessError) as error:
         no_pip = f"{sys.executable} can't make an environment; on Debian: apt install python3-venv"
-        sys.exit(print(error if isinstance(error, UserError) else no_pip, file=sys.stderr) or 2)
+        print(error if isinstance(error, UserError) else no_pip, file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

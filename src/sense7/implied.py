@@ -27,7 +27,8 @@ INDEPENDENT = "independent code"
 """Source of a value of the truth file."""
 
 _Z_OF_INTERVAL = 1.96  # intervals are of 95 % unless a user asks for another confidence
-_JUDGE = "judge_"
+OF_JUDGE = "judge_"
+"""How the names of planted and recorded values of a judge begin."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
     fits = implied is not None and implied["parameters"] == truth["parameters"]
     same_judge = fits and judge is not None and implied.get("judge", judge) == judge
     for key, entry in implied["values"].items() if fits else ():
-        mean, studies, of_judge = entry["mean"], entry["studies"], entry.get("judge", key.startswith(_JUDGE))
+        mean, studies, of_judge = entry["mean"], entry["studies"], entry.get("judge", key.startswith(OF_JUDGE))
         if isinstance(mean, int | float) and math.isfinite(mean) and (same_judge or not of_judge):
             source = f"the companion's statistics, {studies:,} studies"
             known[key] = ImpliedTruth(mean, entry["error"] or 0.0, entry["sd"], studies, source)

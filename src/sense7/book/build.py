@@ -19,11 +19,11 @@ from sense7 import sources
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
 from sense7.book.manifest import damage, environment_of, key_of, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
-from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs, silent
+from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
 from sense7.errors import UserError
 from sense7.files import disk_trouble, lock_file, not_written, replacing_folder, scratch_folder, write_whole
 from sense7.record import MANIFEST, write_json
-from sense7.terminal import count_of, plain_lines
+from sense7.terminal import count_of, plain_lines, silent
 
 KEPT_IN_CACHE = 200
 """Number of executed notebooks that are kept."""
@@ -116,6 +116,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
     """The study, its truth if it is synthetic, its judges, None without any, and the claims; refused if unfit."""
     from sense7.book.ledger import read_truth
     from sense7.claims import load_claims
+    from sense7.implied import OF_JUDGE
     from sense7.judge.judges import chosen_judge, is_planted, read_runs  # imports all statistics
     from sense7.loading import load
 
@@ -138,7 +139,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
         # That of the simulated judge only where the judge that the book shows is that one.
         first = chosen_judge(judges, inputs.given.get("judge", "")) if judges else ""
         if not judges or not is_planted(truth, judges.simulated.get(first, ())):
-            known = [entry for entry in truth["planted"] if not entry["key"].startswith("judge_")]
+            known = [entry for entry in truth["planted"] if not entry["key"].startswith(OF_JUDGE)]
             truth = {key: value for key, value in truth.items() if key != "judge"} | {"planted": known}
     return study, truth, judges, claims
 

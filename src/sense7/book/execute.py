@@ -32,12 +32,12 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of, silent
+from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
 from sense7.judge.endpoint import without_keys
 from sense7.loading import load
-from sense7.terminal import did_you_mean
+from sense7.terminal import did_you_mean, silent
 
 STARTS = 3
 """How often a kernel that does not come up is started."""

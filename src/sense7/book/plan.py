@@ -49,10 +49,6 @@ class BuildError(Exception):
     """A book that could not be built, for a reason in its own sources."""
 
 
-def silent(line: str, done: int = 0, total: int = 0) -> None:
-    """Say nothing: what takes a line about the work, and how many notebooks of how many are done."""
-
-
 class Job(NamedTuple):
     """A notebook, the parameters that are injected, the digest of all that its result depends on, and of what beside.
 

@@ -30,7 +30,7 @@ from sense7.book.build import copy_files
 from sense7.book.editions import edition_folder
 from sense7.book.extensions.links import ROBUSTNESS, find_picture
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.plan import how_made, parameters_of, plan, silent
+from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
 from sense7.claims import load_claims
 from sense7.errors import UserError
@@ -38,6 +38,7 @@ from sense7.files import one_line, reason
 from sense7.judge.files import prediction_files
 from sense7.loading import load
 from sense7.record import format_value
+from sense7.terminal import silent
 from sense7.workbook import ReadingOptions
 
 TOLERANCE = 1e-6

@@ -15,7 +15,7 @@ import typer
 
 from sense7.errors import UserError
 from sense7.files import parse_yaml
-from sense7.terminal import plain_lines
+from sense7.terminal import plain_lines, silent
 
 
 def option(words: str, *names: str, many: bool = False, **more):
@@ -174,7 +174,7 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable
 def reporting(quiet: bool) -> Iterator[Callable]:
     """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
     if quiet:
-        yield lambda *said: None
+        yield silent
         return
     with progress_bar("notebooks") as (move, say):
 

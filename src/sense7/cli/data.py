@@ -56,11 +56,12 @@ def check(
         description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
     if as_json:
         print(json.dumps(description, indent=1))
-    elif data != _RELEASED:
+        return
+    if data != _RELEASED:
         print_description(description)
-    else:
-        print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
-    for table in description if data == _RELEASED and not as_json else ():
+        return
+    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
+    for table in description:
         print(f"\n{table['file']}: {table['title']}")
         print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
         width = max(map(len, table["columns"]))

@@ -249,15 +249,15 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     """
     counts = label_counts(conversation_ratings(study)["ground_truth"])
     n, others, rows = int(counts.sum()), 0, {}
+    of_result = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
     missing = _NO_TRUTH if not n else _ONE_LABEL if counts.max() == n else ""
     for name, result in judges.iterrows():
         who = "published" if name in _PUBLISHED else "words_per_turn" if name == _WORDS_PER_TURN else ""
         others += not who
-        method = f"content share whose ceiling is the judge's result; {CEILINGS['spearman_untied'][0]}; latent normal"
         key = f"ceiling_needed_{who or f'judge_{others}'}_spearman_untied"
         reason = missing or ("" if np.isfinite(result["estimate"]) else "this judge has no such result")
-        if not reason and np.isfinite(result["low"]):
-            method = f"{method}; the correlation's interval, participants resampled, carried over"
+        carried = "; the correlation's interval, participants resampled, carried over"
+        method = of_result + carried if not reason and np.isfinite(result["low"]) else of_result
         needed = (
             np.nan if reason or np.isnan(rho) else content_share_needed(rho)
             for rho in result[["estimate", "low", "high"]]
@@ -265,7 +265,7 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
         rows[name] = estimate_row(*needed, n=n, unit=_UNIT, method=method, reason=reason, key=key)
     if not others:
         key = "ceiling_needed_judge_1_spearman_untied"
-        rows["a judge"] = estimate_row(np.nan, n=n, unit=_UNIT, method=method, reason=missing or ABSENT, key=key)
+        rows["a judge"] = estimate_row(np.nan, n=n, unit=_UNIT, method=of_result, reason=missing or ABSENT, key=key)
     return estimate_table(rows, "judge")
 
 

@@ -150,11 +150,8 @@ class Run:
     """Coverage and every metric of one run's predictions, and why there is no interval."""
 
     def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None, policy: str = "strict"):
-        truth, score, everyone = (
-            frame["ground_truth"].to_numpy(dtype=float),
-            counted_scores(frame, policy),
-            people_of(frame),
-        )
+        truth, score = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame, policy)
+        everyone = people_of(frame)
         both = np.isfinite(truth) & np.isfinite(score)
         self.frame, self.counted, self.n, self.everyone = frame, score, int(both.sum()), everyone
         self.bootstrap, self.people = resampling(everyone, bootstrap), everyone[both]

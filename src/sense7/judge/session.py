@@ -225,19 +225,12 @@ class _Session:
         self.plan, self.journal, self.progress, self.say = plan, journal, progress, say
         self.pending = journal.pending(plan.runs)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
-        self.client, self.context, self.has_answered = (
-            Client(plan.endpoint, plan.timeout),
-            plan.context,
-            journal.has_answer,
-        )
+        self.client = Client(plan.endpoint, plan.timeout)
+        self.context, self.has_answered = plan.context, journal.has_answer
         self.sent = self.unusable = 0
         self.stopped, self.final = "", False
-        self.disk, self.first, self.ending, self.room = (
-            asyncio.Lock(),
-            asyncio.Event(),
-            asyncio.Event(),
-            asyncio.Event(),
-        )
+        self.disk = asyncio.Lock()
+        self.first, self.ending, self.room = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.workers: list[asyncio.Task] = []
         self.under_way: list[float] = []
         """When the requests under way began: as many as ``most``, which an overrun endpoint halves."""

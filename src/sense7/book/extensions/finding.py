@@ -148,23 +148,25 @@ class AnswerRole(SphinxRole):
 _PICTURE = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True).get_template(
     "ledger_picture.html"
 )
+_GROUPS = {
+    "figures": "Published figures: this edition as a multiple of the published value (line)",
+    "in-words": "Claims in words: this edition beside the value that the claim excludes (line)",
+    "others": "Without a value to draw",
+}
 
 
 def _drawn(row: Mapping) -> dict:
     """A claim with what the picture shows of it."""
     computed, anchor = row["computed"] or {"estimate": None, "method": ""}, row["id"].replace("_", "-")
-    number, outcome = computed["estimate"], OUTCOME[row["rule"]["passed"]]
+    number, outcome, places = computed["estimate"], OUTCOME[row["rule"]["passed"]], positions(row)
     return row | {
         "outcome": outcome,
         "sign": MARKS[outcome],
-        "places": positions(row),
+        "places": places,
+        "group": "others" if not places else "in-words" if row["published"]["value"] is None else "figures",
         "address": f"../{row['link']}" if row["link"] else f"ledger.html#claim-{anchor}",
         "simulated": (computed["method"] or "").startswith(SIMULATED_WORDS),
-        "number": ""
-        if number is None
-        else number
-        if isinstance(number, str)
-        else format_number(number, computed["unit"]),
+        "number": "" if number is None else format_number(number, computed["unit"]),
     }
 
 
@@ -173,21 +175,12 @@ class LedgerPictureDirective(SphinxDirective):
 
     def run(self):
         rows = [_drawn(row) for row in looked_up(self.env, "ledger.json").ledger if not row["published"]["release"]]
-        published = [row["published"]["value"] is not None for row in rows]
-        groups = {
-            ("Published figures: this edition as a multiple of the published value (line)", "figures"): [
-                row for row, is_figure in zip(rows, published, strict=True) if row["places"] and is_figure
-            ],
-            ("Claims in words: this edition beside the value that the claim excludes (line)", "in-words"): [
-                row for row, is_figure in zip(rows, published, strict=True) if row["places"] and not is_figure
-            ],
-            ("Without a value to draw", "others"): [row for row in rows if not row["places"]],
-        }
+        groups = [(title, kind, [row for row in rows if row["group"] == kind]) for kind, title in _GROUPS.items()]
         counts = Counter(row["outcome"] for row in rows)
         keys = zip(MARKS.items(), OUTCOMES.values(), strict=True)
         shown = _PICTURE.render(
             tuned=sum(row["tuned"] for row in rows),
-            groups=[(*name, of_group) for name, of_group in groups.items() if of_group],
+            groups=[group for group in groups if group[-1]],
             keys=[(name, mark, words, counts[name]) for (name, mark), words in keys if counts[name]],
         )
         return [raw(shown)]

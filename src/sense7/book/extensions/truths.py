@@ -28,7 +28,7 @@ from sense7.book.extensions.values import Edition, fold, looked_up, marks, page_
 from sense7.checkout import data_file
 from sense7.claims import POWER_FILE
 from sense7.errors import UserError
-from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth, distances
+from sense7.implied import BEYOND, INDEPENDENT, OF_JUDGE, ImpliedTruth, distances
 from sense7.record import format_distinct, format_number, format_value
 from sense7.simulate.parameters import Parameters
 from sense7.terminal import count_of
@@ -155,7 +155,7 @@ class TruthsDirective(SphinxDirective):
                 try:
                     planted.append(planted_in_words(name, edition.truth))
                 except KeyError:
-                    if "judge" in edition.truth or not name.startswith("judge_"):  # none may have been simulated
+                    if "judge" in edition.truth or not name.startswith(OF_JUDGE):  # none may have been simulated
                         self._warn(line, f"nothing is planted under the name {name!r}")
             body.append([words, [*map(paragraph, planted or ["-"])], *_implied_and_found(edition, key)])
         head = ("What", "Planted", "Implied", "Found", "Found and implied")
