@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -185,6 +186,7 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(chain, librar
 
 LOADED = """
 import sys
+import textwrap
 {code}
 print(*sorted(name for name in sys.modules if name.partition(".")[0] == "sense7"))
 """
@@ -299,6 +301,26 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, n
     assert (
         len([line for line in runner.said if "kernels start fresh, which takes longer" in line and what in line]) == 1
     )
+
+
+@pytest.mark.skipif(not kernels.FORKS, reason="kernels are forked under Linux alone")
+def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_it_starts():
+    """It would end in a traceback of the interpreter: a new process, else the server is started already."""
+    lines = """
+        import os, signal, time
+        from multiprocessing import forkserver
+        from sense7.book.kernels import start_fork_server
+
+        start_fork_server([], os.environ)
+        server = forkserver._forkserver._forkserver_pid
+        for _ in range(100):
+            os.kill(server, signal.SIGINT)
+            time.sleep(0.005)
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == set()
+        assert os.waitpid(server, os.WNOHANG) == (0, 0)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(lines)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_forked_kernels_share_no_random_state(runner):

@@ -29,16 +29,23 @@ _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file
 
 
 def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) -> None:
-    """Begin to import what notebooks use, unless this process has a fork server already."""
-    from multiprocessing import forkserver  # Windows has none
+    """Begin to import what notebooks use, unless this process has a fork server already.
+
+    An interruption from the keyboard, which every process of the terminal gets, reaches neither the server nor a kernel
+    before it has its own session: they are ended by this process.
+    """
+    from multiprocessing import forkserver, resource_tracker  # Windows has none
 
     forkserver.set_forkserver_preload([*_LIBRARIES, *sorted(modules)])
     before = dict(os.environ)
     # No module of the folder that the build was started in takes the place of an installed one.
     os.environ.update({**environment, "PYTHONSAFEPATH": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"})
+    resource_tracker.ensure_running()  # it lets interruptions through afterwards
+    signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         os.environ.clear()
         os.environ.update(before)
 
@@ -46,6 +53,7 @@ def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) ->
 def _be_kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> None:
     """Turn a copy of the fork server into a kernel, which is killed when the build is gone."""
     os.setsid()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_the_build, daemon=True).start()
     os.chdir(folder)
     os.environ.clear()
