@@ -72,7 +72,6 @@ Runs = Annotated[int, option("How often each conversation is asked about.", min=
 Policy = Annotated[str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")]
 PriceIn = Annotated[float | None, option("Price of a million input tokens.")]
 PriceOut = Annotated[float | None, option("Price of a million output tokens.")]
-Judged = Annotated[str | None, option("The data set that was judged: adds baselines, and who errs to one side.")]
 Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
 
 
@@ -84,21 +83,17 @@ class Evaluated(Intervals):
     score_scale: Annotated[str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")] = None
     as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
-    def show(self, report: Callable, paths: list[Path], data: str | None, **given) -> None:
+    def show(self, report: Callable, paths: list[Path], **given) -> None:
         """Print a report on the files, as text or as JSON."""
         from sense7.judge.files import ScoreScale
-        from sense7.loading import load
 
         found = report(
             paths,
-            study=load(data) if data else None,
             policy=self.policy,
             score_scale=None if self.score_scale is None else ScoreScale.of(self.score_scale),
             **{one.name: getattr(self, one.name) for one in fields(Intervals)},
             **given,
         )
-        for path, why in found.left_out.items():
-            print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
         print(found.to_json() if self.as_json else plain_lines(found.text()))
 
 
@@ -189,15 +184,11 @@ def run(
 
 @judge.command()
 @with_options
-def evaluate(
-    paths: Files,
-    evaluated: Evaluated,
-    data: Judged = None,
-) -> None:
+def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.report import evaluate as evaluate_files
 
-    evaluated.show(evaluate_files, paths, data)
+    evaluated.show(evaluate_files, paths)
 
 
 @judge.command()
@@ -205,22 +196,16 @@ def evaluate(
 def compare(
     paths: Files,
     evaluated: Evaluated,
-    data: Judged = None,
-    each_run: Annotated[bool, option("Take each file for a judge of its own.", "--each-run")] = False,
-    price: Annotated[Many, option("Of a million tokens.", metavar="JUDGE=IN,OUT", many=True)] = None,
-    jury: Annotated[str, option("Juries of runs and of judges, too.", metavar="mean|median|majority")] = "",
-    worth: Annotated[float, option("Gain in a metric that a further call of a jury has to bring.")] = 0.0,
+    data: Annotated[str | None, option("The data set that was judged: adds baselines.")] = None,
 ) -> None:
     """Compare judges with each other: paired differences of every metric, on the same conversations.
 
-    Files that are called alike but for the number of the run are runs of one judge. Judges are averaged only by
-    --jury, which adds what juries gain over their members, and whether that is worth the calls.
+    Files that are called alike but for the number of the run are runs of one judge.
     """
-    from sense7.judge.cost import Price
     from sense7.judge.report import compare as compare_files
+    from sense7.loading import load
 
-    prices = dict(Price.named(text) for text in price or ())
-    evaluated.show(compare_files, paths, data, each_run=each_run, prices=prices, jury=jury, worth=worth)
+    evaluated.show(compare_files, paths, study=load(data) if data else None)
 
 
 @judge.command()
@@ -253,7 +238,6 @@ def calibrate(
     paths: Files,
     out: Annotated[Path, option("Folder of the calibrated prediction files.")],
     intervals: Intervals,
-    mapping: Annotated[str, option("isotonic or ordinal.")] = "isotonic",
 ) -> None:
     """Bring scores to the level of the ratings, by what other participants teach.
 
@@ -262,7 +246,7 @@ def calibrate(
     """
     from sense7.judge.report import calibrate as calibrate_files
 
-    done = calibrate_files(paths, out, mapping=mapping, **vars(intervals))
+    done = calibrate_files(paths, out, **vars(intervals))
     print(plain_lines(done.text()))
 
 

@@ -1,17 +1,9 @@
-r"""Judges compared with each other: paired differences of every metric, on the same conversations; and juries of them.
+r"""Judges compared with each other: paired differences of every metric, on the same conversations.
 
 A judge is a set of runs, a baseline a judge of one run; its metric is the mean over its runs. Two metrics can be
 subtracted only where they rest on the same conversations, so each judge is measured on those for which every run of
 every judge has a usable score. Who was left out is counted. All judges are measured in the same bootstrap resamples of
 participants. P values are :func:`sense7.estimators.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
-
-A *jury* makes one score of several: of the runs of one judge, or of one run of each of several judges, by the mean, the
-median, or the majority (the most frequent label; of equally frequent ones that nearest to the mean of the scores, then
-the lower). Its gain is always positive where the jury is better. Whether it is worth its cost is asked by the gain per
-additional call: over the mean run for runs of one judge, since no run is better than another by design, and over the
-best member for several judges, since one could ask that one alone. Which member is best is seen in the same data.
-
-Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,9 +15,9 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
 from sense7.estimators.order import rounded
-from sense7.findings.core import resampled, tabulate
+from sense7.findings.core import tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
@@ -36,11 +28,6 @@ __all__ = ["Comparison", "compare_edition", "compare_judges", "differences_in_wo
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
 
-RULES = ("mean", "median", "majority")
-"""How a jury makes one score of those of its members."""
-
-GAIN_METRICS = ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa")
-LOWER_IS_BETTER = ("mean_absolute_error",)
 _EDITION_METRICS = ("spearman", "accuracy")
 
 
@@ -98,7 +85,7 @@ def compare_judges(
     if not pairs:
         raise UserError(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
-            "another one, compare single runs with --each-run, or add the baselines with --data DATA."
+            "another one, or add the baselines with --data DATA."
         )
     everyone = {
         judge: {run: frame.set_index(frame["conversation"].to_numpy(dtype=object)) for run, frame in runs.items()}
@@ -262,12 +249,12 @@ def compare_edition(
     >>> compare_edition({}, "", {}, ParticipantBootstrap(["a", "b"])).reason
     'no predictions of a judge are available'
     """
-    found = Comparison(reason="" if judges else ABSENT)
+    found = Comparison(reason="" if judges else ABSENT, bootstrap=bootstrap)
     if judges:
         try:
             found = compare_judges(judges, bootstrap, references=as_judges(baselines))
         except UserError as error:
-            found = Comparison(reason=str(error))
+            found = Comparison(reason=str(error), bootstrap=bootstrap)
     prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
@@ -303,31 +290,30 @@ def compare_edition(
 
 
 def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
-    """Return what the mean of all runs of the shown judge gains over its mean run, on the conversations compared."""
-    runs, rows = judges.get(found.judge, {}), {}
-    reason = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else "")
-    gains = None if reason else jury_tables(found, [found.judge], "mean")["gains"].droplevel("jury")
+    """Return what the mean score of all runs of the shown judge gains over its mean run, on the conversations compared.
+
+    The gain is that of a *jury* of the runs: one score of several, their mean.
+    """
+    runs, numbers = judges.get(found.judge, {}), []
+    reason, gain = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else ""), {}
+    if not reason:
+        over = found.judges[found.judge]
+        each = list(over.runs.values())
+        frame = pd.DataFrame({"ground_truth": each[0].truth, "score": np.mean([run.score for run in each], axis=0)})
+        jury = Run(frame.assign(participant=found.people.to_numpy()), found.bootstrap)
+        gain = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
     for metric in _EDITION_METRICS:
-        kind, key = METRICS[metric], f"jury_runs_mean_{metric}"
-        row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
-        row = row if gains is None else gains.loc[metric, list(COLUMNS)].to_dict()
-        method = simulated_prefix(runs) + row["method"]
-        rows[kind.title] = estimate_row(**row | {"method": method, "key": key})
-    return estimate_table(rows, "gain")
+        kind, undefined = METRICS[metric], reason or "undefined for the jury or for a run"
+        method = f"{simulated_prefix(runs)}gain of the jury over the mean of its runs: {kind.method}"
+        drawn, key = gain.get(metric, np.array([np.nan])), f"jury_runs_mean_{metric}"
+        number = replace(kind, method=method).number(
+            kind.title, drawn, found.people if gain else (), undefined, key=key
+        )
+        numbers.append(number)
+    return tabulate("gain", numbers, found.bootstrap)
 
 
-# Juries
-
-
-def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
-    """Return one score for each conversation from those of the members: (members, conversations)."""
-    if rule != "majority":
-        return (np.mean if rule == "mean" else np.median)(scores, axis=0)
-    whole = np.rint(scores)
-    levels = np.unique(whole)
-    votes = (whole == levels[:, None, None]).sum(axis=1)
-    distance = rounded(np.abs(levels[:, None] - scores.mean(axis=0)))
-    return levels[np.where(votes == votes.max(axis=0), distance, np.inf).argmin(axis=0)]
+# Krippendorff's alpha: Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11
 
 
 def agreement_sums(scores: np.ndarray) -> np.ndarray:
@@ -343,60 +329,3 @@ def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         observed, expected = 2 * within / n, 2 * (n * squares - total**2) / (n * (n - 1))
         return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
-
-
-def jury_tables(found: Comparison, judges: Sequence[str], rule: str, worth: float = 0.0) -> dict[str, pd.DataFrame]:
-    """Return what each jury that judges can form adds to its members, and how much these agree.
-
-    Juries are those of the runs of each judge that has several, and that of all judges.
-    """
-    people, bootstrap, juries = found.people, found.bootstrap, []
-
-    def together(runs: Sequence[Run]) -> pd.DataFrame:
-        score = jury_scores(np.stack([run.score for run in runs]), rule)
-        return pd.DataFrame({"ground_truth": runs[0].truth, "score": score, "participant": people.to_numpy()})
-
-    several = [list(found.judges[judge].runs.values()) for judge in judges]
-    for judge, runs in zip(judges, several, strict=True):
-        if len(runs) > 1:
-            juries.append(
-                (f"{judge}: {rule} of {len(runs):,} runs", found.judges[judge].each, [together(runs)], runs, True)
-            )
-    if len(judges) > 1:  # as many runs as the member with the fewest
-        own = [together(runs) for runs in zip(*several, strict=False)]
-        members = {judge: found.judges[judge] for judge in judges}
-        juries.append((f"{rule} of {len(judges):,} judges", members, own, [runs[0] for runs in several], False))
-    if not juries:
-        raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
-    alphas, gains = [], {}
-    for name, members, own, firsts, of_runs in juries:
-        sums, jury = agreement_sums(np.stack([run.score for run in firsts])), OverRuns(own, bootstrap)
-        about = Metric("", "alpha", f"Krippendorff's alpha (interval) of {len(firsts):,} members")
-        alpha = resampled(bootstrap, krippendorff_alpha, sums, people)
-        alphas.append(about.number(name, alpha, people, "all members give the same score everywhere"))
-        for metric in GAIN_METRICS:
-            kind, sign = METRICS[metric], -1 if metric in LOWER_IS_BETTER else 1
-            values = {member: sign * one.drawn[metric] for member, one in members.items()}
-            # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
-            best = max(values, key=lambda member: np.nan_to_num(rounded(values[member][0]), nan=-np.inf))
-            over_mean = sign * jury.drawn[metric] - np.mean(list(values.values()), axis=0)
-            over_best = sign * jury.drawn[metric] - values[best]
-            per_call = (over_mean if of_runs else over_best) / (len(members) - 1)
-            about = replace(kind, method=f"gain of the jury over the mean of its members: {kind.method}")
-            row = about.number(metric, over_mean, people, "undefined for the jury or for a member").row(bootstrap)
-            low, high, _ = bootstrap.interval(over_best[1:], people)
-            known = per_call[1:][np.isfinite(per_call[1:])]
-            gains[name, metric] = row | {
-                "best": best,
-                "over_best": over_best[0],
-                "best_low": low,
-                "best_high": high,
-                "per_call": per_call[0],
-                "per_call_low": float(np.quantile(known, 1 - bootstrap.confidence)) if len(known) else np.nan,
-                "p": (1 + np.count_nonzero(known <= worth)) / (1 + len(known)) if len(known) else np.nan,
-            }
-    table = pd.DataFrame.from_dict(gains, orient="index")
-    table.index = pd.MultiIndex.from_tuples(gains, names=["jury", "metric"])
-    corrected = table.groupby(level="metric", sort=False)["p"].transform(lambda p: holm(p.to_numpy()))
-    table = table.assign(p_holm=corrected, worth=decided(corrected, bootstrap.confidence))
-    return {"agreement": tabulate("jury", alphas, bootstrap), "gains": table}

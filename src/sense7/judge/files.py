@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
@@ -33,7 +32,6 @@ from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 
 __all__ = [
     "COLUMNS",
-    "ForeignFile",
     "Predictions",
     "ScoreScale",
     "counted_scores",
@@ -110,10 +108,6 @@ class ScoreScale(Interval):
         """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``."""
         ends = parse_interval(text, "--score-scale")
         return cls(ends.lowest, ends.highest)
-
-
-class ForeignFile(UserError):
-    """A table without scores: in a folder of predictions it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,8 +341,6 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         If the file can't be read, lacks a column that is needed or has one twice, has a TaskId
         twice or an unknown status, or numbers that are not on its scale (IS_EMPATHY: 1 to below 6, which is what the
         authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
-    ForeignFile
-        If no column is called IS_EMPATHY or nearly so.
     """
     path = Path(path)
     is_csv = path.suffix.casefold() == ".csv"
@@ -365,8 +357,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     for title in EVALUATED:
         if title not in header:
             present = ", ".join(filter(None, header)) or "none"
-            foreign = not any(EVALUATED[0].casefold() in cell.casefold() for cell in header)
-            raise (ForeignFile if foreign else UserError)(
+            raise UserError(
                 f"{where}: the column {title} is missing (columns present: {present}). "
                 f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
             )
@@ -511,27 +502,3 @@ def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
     refused = [row for row in replies if status[row] == "refusal"]
     frame.loc[refused, "authors_score"] = [replies[row].authors_score for row in refused]
     return notes
-
-
-def read_files(
-    paths: Sequence[Path], *, required: Collection[Path] = (), score_scale: ScoreScale | None = None
-) -> tuple[list[Predictions], dict[Path, str]]:
-    """Read files of folders, leaving out those that hold no predictions."""
-    files, left_out = [], {}
-    for path in paths:
-        try:
-            files.append(read_predictions(path, score_scale=score_scale))
-        except UserError as error:
-            if path in required or not (isinstance(error, ForeignFile) or _names_no_score(path)):
-                raise
-            left_out[path] = f"left out, since it holds no column {EVALUATED[0]}"
-    return files, left_out
-
-
-def _names_no_score(path: Path) -> bool:
-    """Whether the first line of a .csv file is there and does not name the score."""
-    if path.suffix.casefold() != ".csv":
-        return False
-    with reading(path) as stream:
-        line = stream.readline(2**16).replace(b"\0", b"")  # UTF-16 has a zero in each letter
-    return bool(line.strip()) and EVALUATED[0].encode() not in line.upper()

@@ -211,17 +211,6 @@ class Run:
             return "only one conversation has both a score and a ground truth" if self.n else _NOTHING
         return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
 
-    @cached_property
-    def naive_p(self) -> float:
-        """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
-        if self.n < 3 or np.ptp(self.score) == 0 or np.ptp(self.truth) == 0:
-            return np.nan
-        from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
-
-        rho, freedom = float(self.drawn["spearman"][0]), self.n - 2
-        t = abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))
-        return 2 * float(stdtr(freedom, -t))
-
 
 class OverRuns:
     """Metrics of the runs of a judge: of each, their mean, and the spread between runs.
@@ -348,25 +337,15 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
 
 
 def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores."""
+    """Worst and best that the accuracy could be, for any values of the missing scores."""
     frame = frame[frame["ground_truth"].notna()]
-    truth, score, people = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame), people_of(frame)
-    missing, bootstrap = ~np.isfinite(score), resampling(people, bootstrap)
-    filled = np.where(missing, truth, score)
-    apart, error = np.abs(labels(truth) - labels(filled)), np.abs(truth - filled)
-    furthest = np.maximum(truth - 1, len(LEVELS) - truth)
-    bounds = {
-        "accuracy": ((apart == 0) & ~missing, apart == 0),
-        "within_one": ((apart <= 1) & ~missing, apart <= 1),
-        "mean_absolute_error": (np.where(missing, furthest, error), error),
-    }
-    numbers = [
-        replace(METRICS[name], method=f"{METRICS[name].method}; missing scores at their {end}").number(
-            f"{name}_{end}", means(bootstrap, bound, people), people, "no conversation has a ground truth"
-        )
-        for name, ends in bounds.items()
-        for end, bound in zip(("worst", "best"), ends, strict=True)
-    ]
+    score, people, metric = counted_scores(frame), people_of(frame), METRICS["accuracy"]
+    bootstrap, right = resampling(people, bootstrap), labels(score) == labels(frame["ground_truth"].to_numpy())
+    numbers = []
+    for end, bound in {"worst": right, "best": right | ~np.isfinite(score)}.items():
+        about = replace(metric, method=f"{metric.method}; missing scores at their {end}")
+        drawn = means(bootstrap, bound, people)
+        numbers.append(about.number(f"accuracy_{end}", drawn, people, "no conversation has a ground truth"))
     return tabulate("bound", numbers, bootstrap)
 
 

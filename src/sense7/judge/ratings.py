@@ -147,22 +147,19 @@ def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
         for name in names:
             sides = {}
             for side in SIDES:
-                level, applies = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
-                sides |= {side: level, f"{side}_applies": applies}
+                sides[side] = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
             rows.append({**unit, "rating": name, **sides})
-    columns = ["conversation", "participant", "rating", *SIDES, *(f"{side}_applies" for side in SIDES)]
+    columns = ["conversation", "participant", "rating", *SIDES]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
 
 
-def _cell(cell, where: str) -> tuple[float, float]:
-    """Level of a cell, and whether the rating applies."""
-    if is_blank(cell):
-        return float("nan"), float("nan")
+def _cell(cell, where: str) -> float:
+    """Level of a cell; NaN where the rating does not apply."""
+    if is_blank(cell) or as_text(cell) == NOT_APPLICABLE:
+        return float("nan")
     number = as_number(cell)
     if number is not None and 1 <= number <= len(LEVELS):
-        return number, 1.0
-    if as_text(cell) == NOT_APPLICABLE:
-        return float("nan"), 0.0
+        return number
     raise UserError(
         f"{where}: {as_text(cell)!r} is no level from 1 to {len(LEVELS)}. Write a level, "
         f"{NOT_APPLICABLE!r}, or nothing."
