@@ -127,7 +127,7 @@ def test_a_proxy_that_lets_nothing_through_is_one_sentence_without_its_password(
     monkeypatch.setenv(f"{scheme}_proxy", f"http://user:secret-of-the-proxy@127.0.0.1:{server.port}")
     monkeypatch.setenv("SENSE7_JUDGE_KEY", "none")
     server.script = lambda asked: Answered(status=407, body=b"Proxy Authentication Required")
-    outcome = ask(study_of(3), f"{scheme}://judge.example/v1", tmp_path, context=4096)
+    outcome = ask(study_of(3), f"{scheme}://judge.example/v1", tmp_path)
     assert len(server.asked) == 1
     assert outcome.stopped.startswith("stopped after 1 of 3 calls: ")
     assert "HTTP 407" in outcome.stopped
@@ -350,11 +350,6 @@ def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         assert ssl.create_default_context().get_ca_certs(), "the platform reads the variable"
         assert ask(study_of(2), secure, tmp_path / "yes").statuses == Counter(ok=2)
-
-
-def test_https_where_no_tls_is_spoken(server, study_of, tmp_path):
-    outcome = ask(study_of(2), server.address.replace("http:", "https:"), tmp_path)
-    assert "the endpoint does not speak TLS. Begin --base-url with http: in place of https:" in outcome.stopped
 
 
 def test_a_redirect_names_where_it_leads_and_is_not_followed(server, study_of, tmp_path):

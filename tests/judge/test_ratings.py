@@ -24,7 +24,7 @@ from sense7.judge.logs import LOGS
 from sense7.judge.metrics import run_metrics
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
 from sense7.judge.report import by_rating, evaluate
-from sense7.judge.requests import Shots, asked_units
+from sense7.judge.requests import asked_units
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import write_sheets
 
@@ -146,7 +146,7 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
         ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
         ({"rating": "interest"}, "--rating interest: there is no such rating. Choose one of overall, Affective"),
         ({"policy": "authors"}, "the authors' rule reads no ratings"),
-        ({"shots": Shots("adaptive")}, "--shots: examples have a score of a whole conversation"),
+        ({"shots": 5}, "--shots: examples have a score of a whole conversation"),
     ],
 )
 def test_unfit_options_are_refused_before_anything_is_written(server, options, said, study_of, tmp_path):

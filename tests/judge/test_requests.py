@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.extras import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
 from sense7.errors import UserError
-from sense7.judge.requests import LARGEST, REQUEST, Prompt, Shots, by_model, chat_json, chats, parse_parameters
+from sense7.judge.requests import LARGEST, REQUEST, Prompt, by_model, chat_json, chats, parse_parameters
 from sense7.judge.requests import request_parameters as parameters_of
 from sense7.taxonomy import DIMENSIONS, LEVELS
 from sense7.workbook import parse_sheets, read_sheets, write_sheets
@@ -195,8 +195,7 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, said):
     [
         ({"policy": "kind"}, "There is no policy 'kind'. Choose strict or authors"),
         ({"model": " "}, "The model has no name"),
-        ({"shots": Shots("many"), "prompt": None}, "'many' is no kind of shots. Choose one of adaptive, personal"),
-        ({"shots": Shots("adaptive")}, "has no ~~EXAMPLES~~"),
+        ({"shots": 5}, "has no ~~EXAMPLES~~"),
         ({"param": {"seed": 1}, "omit": ["seed"]}, "seed: is left out by --omit and given by --param"),
         ({"omit": ["temprature"]}, "--omit temprature: is no parameter of the requests. Choose of frequency_penalty"),
         ({"omit": ["max_tokens"]}, "--omit max_tokens: a reply needs a limit of tokens. Give the other name"),
@@ -213,7 +212,7 @@ def test_unfit_options_are_refused_before_anything_is_written_or_sent(options, s
 
 def test_examples_stand_in_the_prompt(server, study_of, tmp_path):
     study, prompt = study_of(6), Prompt("few", "~~EXAMPLES~~ Rate this: {chat}")
-    ask(study, server, tmp_path, prompt=prompt, shots=Shots("adaptive", number=2))
+    ask(study, server, tmp_path, prompt=prompt, shots=2)
     for asked in server.asked:
         before, _, own = asked.prompt.rpartition(" Rate this: ")
         assert before.count("<S2>") == 2

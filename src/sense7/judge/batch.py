@@ -82,7 +82,7 @@ def import_replies(
         first = f"; the first is {found.foreign[0]!r}" if found.foreign else ""
         raise UserError(
             f"{named}: none of {said} is to a request of these data and options{first}. Give the data, model, prompt "
-            "and shots with which the requests were exported."
+            "and number of shots with which the requests were exported."
         )
     if runs is None and max(answers) > len(records):
         raise UserError(

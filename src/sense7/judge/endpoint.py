@@ -43,8 +43,6 @@ _SHORTEST_SECRET = 8
 
 _LONGEST_REASON = 400
 _LONGEST_BEGINNING = 120
-_PATIENCE = 5.0
-"""Seconds after which a list of models is given up."""
 
 _FEWEST = 50
 """Tokens in which a judge may just answer."""
@@ -284,8 +282,6 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _SPENT = re.compile("insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE)
-_NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|wrong version number", re.IGNORECASE)
-_CONTEXT_NAMES = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
 _AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
 """Statuses after which another attempt may bring an answer, beside those from 500."""
 
@@ -296,7 +292,7 @@ _NOWHERE, _NOBODY = {404, 405, 410, 501}, {401, 402, 407, 511}
 class Unanswered(Exception):
     """A request that brought no answer, and whether another attempt may: what is not said of it is not so."""
 
-    again = silent = overrun = too_long = False
+    again = overrun = too_long = False
     final = strange = False
     """No call can be answered; no call can, unless one was."""
     wait: float | None = None
@@ -341,7 +337,7 @@ class Client:
 
         try:
             async with asyncio.timeout(seconds):
-                status, headers, content = await self._exchange("POST", "/chat/completions", json.dumps(body).encode())
+                status, headers, content = await self._exchange(json.dumps(body).encode())
         except aiohttp.ClientError as error:
             why, said = "", re.sub(r"//[^/@\s]+@", "//", one_line(error))  # a proxy's address may have a password
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -349,14 +345,12 @@ class Client:
                     "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
                     "own, name the file of its certificate in SSL_CERT_FILE"
                 )
-            elif isinstance(error, aiohttp.ClientSSLError) and _NO_TLS.search(said):
-                why = "the endpoint does not speak TLS. Begin --base-url with http: in place of https:"
             elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
                 why, said = "the proxy that your environment names lets nothing through", f"HTTP {error.status}"
             said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
             raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
         except TimeoutError:
-            raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)", silent=True) from None
+            raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
         try:
             said = json.loads(content)
         except (ValueError, RecursionError):
@@ -387,26 +381,10 @@ class Client:
             return ""
         return f". The likely cause is the address, which has no /v1: give --base-url {self._endpoint.address}/v1"
 
-    async def context_length(self, model: str) -> int | None:
-        """Ask the endpoint how many tokens the context of a model has; None if it does not say."""
-        import aiohttp
-
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                status, _, content = await self._exchange("GET", "/models")
-            listed = json.loads(content) if status == 200 else {}
-            entry = next(one for one in listed["data"] if one["id"] == model)
-            sizes = (entry.get(name) for name in _CONTEXT_NAMES)
-            return next((size for size in sizes if type(size) is int and size > 0), None)
-        except (aiohttp.ClientError, Unanswered, OSError, ValueError, RecursionError):
-            return None
-        except (TypeError, LookupError, AttributeError, StopIteration):  # another list than OpenAI's, or none
-            return None
-
-    async def _exchange(self, method: str, path: str, data: bytes | None = None):
+    async def _exchange(self, data: bytes):
         """Status, headers and content of a response; of a content beyond the limit no more is read."""
-        request = self._session.request(
-            *(method, f"{self._endpoint.address}{path}"),
+        request = self._session.post(
+            f"{self._endpoint.address}/chat/completions",
             **{"data": data, "params": self._endpoint.query, "proxy": self._proxy, "allow_redirects": False},
         )
         async with request as response:

@@ -91,8 +91,6 @@ LONG_TEXTS = {
 """Columns of the frame that are fitted to the cells of a sheet, and the name under which that is said."""
 
 _ABOVE_AUTHORS = 6.0
-_OTHERWISE = re.compile(r"\s*([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(%?)\s*")
-_USUAL = ("0-1", "0-4", "1-7", "0-10", "0-100")
 _UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = r"[^A-Za-z0-9._+=@-]|^\."
@@ -168,11 +166,6 @@ class Predictions:
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
         return f"{SIMULATED_WORDS}: {name}" if self.simulated and "simulated" not in name.casefold() else name
-
-    @property
-    def answered(self) -> int:
-        """Rows for which the judge gave an answer, usable or not."""
-        return int((~self.frame["status"].isin(("api_error", NOT_ASKED, UNSTATED))).sum())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -394,33 +387,25 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     unlisted = ~status.isin((*STATUSES, NOT_ASKED)) & stated
     refuse(unlisted, "status", lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}")
     scale, notes, ours = None if stated else score_scale, [], f"the scale from {LOWEST:g} to {HIGHEST:g}"
-    scores, written_otherwise, percent = _scores(cells["IS_EMPATHY"])
-    known, is_known = scores[~np.isnan(scores)], ~np.isnan(scores)
+    scores, is_known = frame["score"].to_numpy(), frame["score"].notna().to_numpy()
     if scale:
-        shares = percent & (max(abs(scale.lowest), abs(scale.highest)) <= 1)
-        scores = np.where(shares, scores / 100, scores)
         off = is_known & ~np.array(list(map(scale.holds, scores)), dtype=bool)
-        what = f"off the scale {scale.option}, as are {off.sum():,} of {len(known):,} scores. "
-        remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
         frame["score"] = scale.rescaled(scores, HIGHEST)
         mean = f"; their mean as given is {scores[is_known].mean():.4g}" if is_known.any() else ""
         notes.append(f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}")
+        what, remedy = f"off the scale {scale.option}", "Declare the scale that they are on: --score-scale WORST-BEST."
     else:
-        off = is_known & (written_otherwise | (scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
-        what, remedy = f"no score on {ours}, as are {off.sum():,} of {len(known):,}; the scores run from ", ""
-        if off.any():
-            ends, guess = (known.min(), known.max()), f"{LOWEST:g}-{HIGHEST:g}"
-            if ends[0] < LOWEST or ends[1] > HIGHEST or percent.any():
-                fitting = (one for one in _USUAL if all(map(ScoreScale.of(one).holds, ends)))
-                guess = next(fitting, f"{ends[0]:g}-{ends[1]:g}")
-            what += f"{ends[0]:g} to {ends[1]:g}. "
-            remedy = f"Write them on {ours}."
-            if not stated:
-                remedy = (
-                    f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst "
-                    f"score first; if it is {guess}: sense7 judge evaluate {path} --score-scale {guess}"
-                )
-    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}{remedy}")
+        off = is_known & ((scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
+        what, remedy = f"no score on {ours}", f"Write them on {ours}."
+        if not stated:
+            remedy = (
+                f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst score "
+                f"first, such as: sense7 judge evaluate {path} --score-scale 0-100"
+            )
+    if off.any():
+        run = f"the scores run from {scores[is_known].min():g} to {scores[is_known].max():g}"
+        what += f", as are {off.sum():,} of {is_known.sum():,}; {run}"
+    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}. {remedy}")
     # Means of levels may miss the ends of the scale by an error of floating point.
     off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
     counts = (
@@ -458,19 +443,6 @@ def _column(name: str, cells: list) -> pd.Series:
     texts = as_names(cells) if name in ("conversation", "participant", "status") else as_texts(cells)
     blank = "" if name in ("reason", "altered") else None
     return pd.Series([blank if text is None else text for text in texts], dtype=object)
-
-
-def _scores(cells: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of cells, however they are written; whether that is with a comma or a percent sign; whether with this."""
-    read = []
-    for cell in cells:
-        number, percent = as_number(cell), False
-        match = _OTHERWISE.fullmatch(cell) if number is None and isinstance(cell, str) else None
-        if match:
-            number, percent = float(match[1].replace(",", ".")), bool(match[2])
-        read.append((np.nan if number is None else number, bool(match), percent))
-    scores, otherwise, percent = np.array(read, dtype=float).reshape(-1, 3).T
-    return scores, otherwise.astype(bool), percent.astype(bool)
 
 
 def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:

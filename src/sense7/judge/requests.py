@@ -19,7 +19,7 @@ from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
 from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
 
-__all__ = ["Prompt", "Questions", "Shots", "chat_json", "chats", "request_body"]
+__all__ = ["Prompt", "Questions", "chat_json", "chats", "request_body"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
@@ -207,23 +207,13 @@ def describe_parameters(model: str, parameters: Mapping) -> list[str]:
 # The requests
 
 
-@dataclass(frozen=True)
-class Shots:
-    """Which rated examples a prompt holds; see :func:`sense7.judge.few_shot.chosen_examples`."""
-
-    kind: str = "zero"
-    number: int = 5
-    order: str = "similar-last"
-    seed: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class Questions:
     """The requests of one run: every conversation once."""
 
     model: str
     prompt: Prompt
-    shots: Shots
+    shots: int
     frame: pd.DataFrame = field(repr=False)
     sha256: str
     parameters: Mapping
