@@ -14,14 +14,12 @@ from sense7.judge.baselines import baseline_predictions
 from sense7.judge.ceiling import content_shares, study_thresholds
 from sense7.judge.few_shot import chosen_examples
 from sense7.judge.judges import assistant_words
-from sense7.judge.learned import learned_predictions
 from sense7.judge.requests import chats
 from sense7.loading import load
 
 IDS = ("participant", "conversation")
 RESULTS = {
     "baselines": lambda study: pd.concat({name: one.predictions for name, one in baseline_predictions(study).items()}),
-    "learned": lambda study: pd.concat({name: one.predictions for name, one in learned_predictions(study).items()}),
     "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
     "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
     "words": lambda study: assistant_words(study).to_frame(),

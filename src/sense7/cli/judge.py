@@ -203,24 +203,22 @@ def compare(
 @with_options
 def learn(
     data: Data,
-    out: Annotated[Path, option("Folder of the prediction files.")],
-    baseline: Annotated[Many, option("In place of the learned judge.", metavar="NAME", many=True)] = None,
+    out: Annotated[Path, option("Folder of the prediction file.")],
 ) -> None:
     """Predict every conversation by what other participants' ratings teach, offline.
 
     The learned judge is the mean of two ridge regressions, on words and on how much the assistant wrote. No
-    conversation is predicted by ratings of its own participant. Its files are those of a judge: evaluate, compare or
-    calibrate them.
+    conversation is predicted by ratings of its own participant. Its file is that of a judge: evaluate, compare or
+    calibrate it.
     """
-    from sense7.judge.learned import LEARNED, write_learned
+    from sense7.judge.baselines import write_learned
     from sense7.loading import load
 
     study = load(data)
     rated = count_of(len(study.conversations), "conversation")
     people = count_of(study.conversations["participant"].nunique(), "participant")
     print(plain_lines(f"learning from {rated} of {people}; up to a minute or two ..."), file=sys.stderr, flush=True)
-    for path in write_learned(study, out, baseline or (LEARNED,)):
-        print(plain_lines(str(path)))
+    print(plain_lines(str(write_learned(study, out))))
 
 
 @judge.command()

@@ -112,7 +112,7 @@ def estimated_tokens(characters: int) -> int:
 
 
 def few_tokens(counts: list[tuple[int, int]]) -> list[str]:
-    """One warning of counts of tokens that are far below our estimates: of each reply its request's characters first."""
+    """One warning of counts of tokens far below our estimates; of each reply its request's characters and the count."""
     low = [
         (characters, tokens) for characters, tokens in counts if tokens * FAR_BELOW * CHARACTERS_A_TOKEN < characters
     ]
