@@ -212,7 +212,7 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     found = evaluate(tmp_path, draws=50)
     assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
     assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
-    assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
+    assert "plain: 40 of the 40 conversations of all files are not in it." in found.notes
 
 
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):

@@ -330,9 +330,9 @@ def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
     assert first.cost_range == pytest.approx((tokens * 2e-6, tokens * 2e-6 + 8 * 3000 * 8e-6))
     ask(study, server, tmp_path, limit=2, runs=2)
     rest = plan_for(study, server, tmp_path, runs=2).estimate
-    assert (rest.calls, rest.kept, rest.output_mean, rest.cost_range) == (4, 4, 30.0, None)
+    assert (rest.calls, rest.kept, rest.input_tokens, rest.cost_range) == (4, 4, tokens // 2, None)
     said = "\n".join(rest.lines())
-    for part in ("4 answered already", "at the mean of the replies so far, 120", "cost           unknown"):
+    for part in ("4 answered already", "cost           unknown"):
         assert part in said
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.estimators.order import rounded
 from sense7.findings.core import tabulate
 from sense7.judge.files import counted_scores
@@ -23,7 +23,7 @@ from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
 from sense7.terminal import count_of
 
-__all__ = ["Comparison", "compare_edition", "compare_judges", "differences_in_words", "jury_of_runs"]
+__all__ = ["Comparison", "compare_edition", "compare_judges", "jury_of_runs"]
 
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
@@ -35,9 +35,9 @@ _EDITION_METRICS = ("spearman", "accuracy")
 class Comparison:
     """Metrics of every judge, and by metric (``coverage`` included) the differences of all pairs.
 
-    ``left_out`` counts what each judge has scored and lacks; ``people`` are the participants of the conversations that
-    all metrics but coverage rest on. Of an edition, ``differences`` are those of one judge, and ``counts`` sums them
-    up; without a judge there is a reason.
+    ``left_out`` counts what each judge has scored and others have not, and what it lacks; ``people`` are the
+    participants of the conversations that all metrics but coverage rest on. Of an edition, ``differences`` are those of
+    one judge, and ``counts`` sums them up; without a judge there is a reason.
     """
 
     judges: dict[str, OverRuns] = field(default_factory=dict)
@@ -55,14 +55,6 @@ class Comparison:
     def shared(self) -> int:
         """Number of conversations that all metrics but coverage rest on."""
         return len(self.people)
-
-    def against(self, judge: str, metric: str) -> pd.DataFrame:
-        """One metric of ``judge`` minus that of every other, as a table of estimates by the other one."""
-        table = self.differences[metric]
-        first, second = table[table["first"] == judge], table[table["second"] == judge]
-        turned = second.assign(estimate=-second["estimate"], low=-second["high"], high=-second["low"])
-        rows = pd.concat([first.set_index("second"), turned.set_index("first")]).rename_axis("compared with")
-        return rows.loc[[name for name in self.judges if name in rows.index], table.columns.drop(["first", "second"])]
 
     def panels(self) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
         """Panels of :func:`sense7.figures.forest`: metric -> differences, and the line at zero."""
@@ -120,8 +112,6 @@ def compare_judges(
         differences[name] = _differences(reasons, drawn, metric, pairs, people, bootstrap)
     counts = {
         "runs": {judge: len(runs) for judge, runs in everyone.items()},
-        "scored": scored.sum(),
-        "shared": len(shared),
         "left_out": scored.sum() - len(shared),
         "lacking": (~scored).sum(),
     }
@@ -196,32 +186,6 @@ def least_p(pairs: int, draws: int) -> float:
     return min(1.0, 2 * pairs / (draws + 1))
 
 
-def number_in_words(row: Mapping) -> str:
-    """An estimate to three decimals; "" if there is none."""
-    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
-
-
-def interval_in_words(row: Mapping) -> str:
-    """The limits of an estimate; "" if there are none."""
-    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
-
-
-def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of estimates with p and p_holm as texts."""
-    rows = {
-        name: {
-            "difference": number_in_words(row),
-            "interval": interval_in_words(row),
-            "n": f"{row['n']:,}",
-            "p": p_in_words(row["p"]),
-            "p, Holm": p_in_words(row["p_holm"]),
-            "note": row["reason"],
-        }
-        for name, row in table.iterrows()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(table.index.name)
-
-
 # The judges of an edition, for its page
 
 
@@ -252,7 +216,8 @@ def compare_edition(
     found = Comparison(reason="" if judges else ABSENT, bootstrap=bootstrap)
     if judges:
         try:
-            found = compare_judges(judges, bootstrap, references=as_judges(baselines))
+            others = {name: runs for name, runs in judges.items() if name != judge} | as_judges(baselines)
+            found = compare_judges({judge: judges[judge]}, bootstrap, references=others)
         except UserError as error:
             found = Comparison(reason=str(error), bootstrap=bootstrap)
     prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
@@ -262,7 +227,7 @@ def compare_edition(
             row = estimate_row(n=0, unit=kind.unit, method=f"paired difference of: {kind.method}", reason=reason)
             table = estimate_table({"none": row}, "compared with").assign(p=np.nan, p_holm=np.nan, key="")
         else:
-            table = found.against(judge, metric)
+            table = found.differences[metric].set_index("second").rename_axis("compared with").drop(columns="first")
             names, known = safe_names(table.index), np.isfinite(table["estimate"])  # the majority label orders nothing
             keys = [f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index]
             table = table.assign(key=keys, method=prefix + table["method"])

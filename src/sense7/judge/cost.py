@@ -56,7 +56,6 @@ class CostEstimate:
     calls: int
     kept: int
     input_tokens: int
-    output_mean: float | None
     prices: Price | None
     reply_limit: int
 
@@ -72,16 +71,13 @@ class CostEstimate:
         """Say it in words."""
         kept = f", {self.kept:,} answered already" if self.kept else ""
         of = f"{count_of(self.conversations, 'conversation')}, runs: {self.runs:,}{kept}"
-        mean = ""
-        if self.output_mean is not None:
-            mean = f"; at the mean of the replies so far, {self.output_mean * self.calls:,.0f}"
         cost = "unknown: give --price-in and --price-out (of a million tokens)"
         if self.cost_range is not None:
             cost = "{:,.2f} for the input, {:,.2f} at most".format(*self.cost_range)
         return [
             f"calls          {self.calls:,} ({of})",
             f"input tokens   {self.input_tokens:,} estimated ({CHARACTERS_A_TOKEN} characters a token)",
-            f"output tokens  at most {self.calls * self.reply_limit:,} ({self.reply_limit:,} a reply){mean}",
+            f"output tokens  at most {self.calls * self.reply_limit:,} ({self.reply_limit:,} a reply)",
             f"cost           {cost}",
         ]
 
@@ -100,10 +96,10 @@ def estimate(
 ) -> CostEstimate:
     """Estimate what is still to be asked."""
     tokens = [estimated_tokens(characters) for characters in questions.frame["characters"]]
-    kept, known, mean = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0, None)
+    kept, known = journal.counts(CHARACTERS_A_TOKEN) if journal else (0, 0)
     calls, left = runs * len(tokens) - kept, runs * sum(tokens) - known
     limit = max(questions.parameters[name] for name in TOKEN_LIMITS if name in questions.parameters)
-    return CostEstimate(len(tokens), runs, calls, kept, left, mean, prices, limit)
+    return CostEstimate(len(tokens), runs, calls, kept, left, prices, limit)
 
 
 def estimated_tokens(characters: int) -> int:

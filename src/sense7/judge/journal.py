@@ -191,12 +191,11 @@ class Journal:
         rows = self._database.execute(query, (run,))
         return {name: self._added.get((name, run)) or Answer(**json.loads(content)) for name, content in rows}
 
-    def counts(self, characters_a_token: int) -> tuple[int, int, float | None]:
-        """Number of answers, estimated tokens of their requests, and the mean tokens of replies."""
-        tokens = "CASE WHEN failed THEN 0 ELSE (characters + ?1 - 1) / ?1 END"
-        query = f"SELECT count(*) - total(failed), total({tokens}), avg(output_tokens) {_STATES}"
-        kept, known, mean = self._one(query, characters_a_token)
-        return int(kept), int(known), mean
+    def counts(self, characters_a_token: int) -> tuple[int, int]:
+        """Number of answers, and the estimated tokens of their requests."""
+        query = f"SELECT count(*), total((characters + ?1 - 1) / ?1) {_STATES} WHERE NOT failed"
+        kept, known = self._one(query, characters_a_token)
+        return kept, int(known)
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:

@@ -363,8 +363,7 @@ def calibration(over: OverRuns) -> pd.DataFrame:
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
-    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores."""
-    deviation = "mean over conversations of the standard deviation (n - 1) over runs"
+    """Agreement between runs: share of the conversations that have one label in all of them."""
     frames = [run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy()) for run in over.runs.values()]
     named = [frame.dropna(subset="conversation").set_index("conversation") for frame in frames]
     scores = pd.concat([frame["counted"] for frame in named], axis=1, keys=range(len(named)))
@@ -378,12 +377,8 @@ def stability(over: OverRuns) -> pd.DataFrame:
     predicted = labels(scores.to_numpy(dtype=float))
     highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
     same = means(bootstrap, (np.isnan(predicted) | (predicted == highest)).all(axis=1), people)
-    spread = means(bootstrap, scores.std(axis=1, ddof=1).to_numpy(), people)
-    metrics = {
-        "same_label": (Metric("", SHARE, "same label in every run with a score, at least two"), same),
-        "score_deviation": (Metric("", "level, difference", deviation), spread),
-    }
-    numbers = [metric.number(name, drawn, people, reason) for name, (metric, drawn) in metrics.items()]
+    metric = Metric("", SHARE, "same label in every run with a score, at least two")
+    numbers = [metric.number("same_label", same, people, reason)]
     return tabulate("stability", numbers, bootstrap)
 
 

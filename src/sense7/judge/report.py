@@ -19,9 +19,7 @@ from sense7.judge.comparison import (
     as_judges,
     compare_judges,
     decided,
-    interval_in_words,
     least_p,
-    number_in_words,
 )
 from sense7.judge.files import (
     SKIPPED_WORD,
@@ -42,6 +40,16 @@ from sense7.terminal import count_of
 __all__ = ["calibrate", "compare", "evaluate"]
 
 _FEW_RATINGS = ("accuracy", "within_one", "mean_absolute_error", "spearman", "quadratic_kappa")
+
+
+def number_in_words(row: Mapping) -> str:
+    """An estimate to three decimals; "" if there is none."""
+    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
+
+
+def interval_in_words(row: Mapping) -> str:
+    """The limits of an estimate; "" if there are none."""
+    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
 
 
 def _titles(names: Iterable[str]) -> list[str]:
@@ -267,12 +275,9 @@ def evaluate(
         cells = number_in_words(row), interval_in_words(row), number_in_words(spread.loc[name])
         rows.append([MEASURED[name].title, f"{row['n']:,}", *cells, row["reason"]])
     report.say("", rows)
-    same, deviation = (row for _, row in found["over_files"]["stability"].iterrows())
+    same = found["over_files"]["stability"].loc["same_label"]
     if len(files) > 1 and same["n"]:
-        report.say(
-            f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label; "
-            f"scores of a conversation deviate by {number_in_words(deviation)} levels on the average."
-        )
+        report.say(f"Over files {number_in_words(same)} of {same['n']:,} conversations keep one label.")
     if found["ratings"]:
         rows = [["rating", "n", *_titles(_FEW_RATINGS)]]
         for rating, table in found["ratings"].items():
@@ -310,12 +315,7 @@ def _differences_of_files(files: dict[str, Predictions]) -> list[str]:
         notes.append(f"The files are of {len(models):,} models ({listed}): mean and sd are over files, not over runs.")
     if len(files) < 2:
         return notes
-    without = [name for name, file in files.items() if "conversation" in file.absent]
-    if without:
-        notes.append(f"{without[0]} has no column TaskId: its rows can't be matched with those of other files.")
-    frames = {name: file.frame.dropna(subset="conversation") for name, file in files.items() if name not in without}
-    if len(frames) < 2:
-        return notes
+    frames = {name: file.frame.dropna(subset="conversation") for name, file in files.items()}
     truths = pd.concat(
         [frame.set_index("conversation")["ground_truth"] for frame in frames.values()], axis=1, keys=frames
     )
