@@ -73,7 +73,7 @@ def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):
 def test_every_conversation_has_its_groups(study):
     groups, reasons = factors(study)
     assert groups["condition"].tolist() == study.conversations["condition"].tolist()
-    assert reasons == {"model family": "not known: the judge's name (none) names no known model family"}
+    assert reasons == {"model family": "no condition is of the family of the judge (no name)"}
 
 
 def named(study, conditions):
@@ -96,9 +96,9 @@ def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
 @pytest.mark.parametrize(
     ("model", "conditions", "reason"),
     [
-        ("my-judge", NAMES, "the judge's name (my-judge) names no known model family"),
-        ("gpt-4o", {name: name for name in NAMES}, "no condition names a known model family"),
-        ("gemini-2.5-pro", NAMES, "no condition is of the judge's family (Google)"),
+        ("my-judge", NAMES, "no condition is of the family of the judge (my-judge)"),
+        ("gpt-4o", {name: name for name in NAMES}, "no condition is of the family of the judge (gpt-4o)"),
+        ("gemini-2.5-pro", NAMES, "no condition is of the family of the judge (gemini-2.5-pro)"),
     ],
 )
 def test_where_families_are_not_known_the_table_says_so(study, bootstrap, model, conditions, reason):

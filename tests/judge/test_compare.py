@@ -168,7 +168,7 @@ def test_predictions_of_other_data_are_refused():
         compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
     other = run_of(1)
     other.loc[7, "participant"] = "P1"
-    with pytest.raises(UserError, match=r"'C7' is of different participants \(PID\) in different files: 'P7' and 'P1'"):
+    with pytest.raises(UserError, match=r"'C7' is of different participants \(PID\) in different files"):
         compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
 
 
@@ -182,12 +182,14 @@ def test_judges_without_a_conversation_in_common_are_refused():
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"a\.csv: lacks the column TaskId, so its conversations can.t be matched"):
+    with pytest.raises(
+        UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so its conversations can.t be matched"
+    ):
         compare(tmp_path)
     for name in "ab":
         text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank in 1 row, so"):
+    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so"):
         compare(tmp_path)
 
 
@@ -224,14 +226,6 @@ def test_baselines_stand_beside_with_the_data_and_foreign_predictions_are_refuse
     ended = call(folder, "--data", "synthetic")
     assert isinstance(ended.exception, UserError)
     assert "conversations that are not of this data set: 40 of 40" in str(ended.exception)
-
-
-def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
-    for seed in range(4):
-        write_predictions(prediction_path(tmp_path, f"m{seed}", "p", 1), run_of(seed))
-    said = "no corrected p value can fall below 0.12, so no difference can be decided. Take --draws 480 or more."
-    assert said in compare(tmp_path, draws=100).text()
-    assert said not in compare(tmp_path, draws=480).text()
 
 
 def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tmp_path):
@@ -349,10 +343,3 @@ def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(edition, ev
     found = comparison.compare_edition(alone, "a", {}, everybody)
     assert "a comparison needs at least two judges" in found.reason
     assert np.isnan(found.counts["estimate"]).all()
-
-
-def test_resamples_too_few_for_a_decision_are_said_to_be(study, edition, baselines):
-    few = ParticipantBootstrap(study.conversations["participant"], 60, 1)
-    counts = comparison.compare_edition(edition, "simulated-judge", baselines, few).counts.set_index("key")
-    assert counts.loc["compared_worse_spearman", "reason"] == "too few resamples (60) to decide on 2 pairs"
-    assert counts.loc["compared_conversations", "estimate"] > 0

@@ -138,7 +138,7 @@ def run(
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
-    lines += [*describe_parameters(asking.model, plan.questions.parameters), *plan.estimate.lines()]
+    lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(plan.give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:

@@ -25,7 +25,7 @@ from sense7.study import Study
 __all__ = ["bias_table"]
 
 _FAMILIES = {
-    "OpenAI": r"gpt|chatgpt|openai|davinci",
+    "OpenAI": r"gpt|chatgpt|openai|davinci|o[134](?![0-9])",
     "Anthropic": r"claude|anthropic",
     "Google": r"gemini|gemma|palm|bard",
     "Meta": r"llama",
@@ -48,8 +48,6 @@ def family_of(name: str) -> str:
     """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
     found = [maker for maker, words in _FAMILIES.items() if re.search(rf"(?<![a-z])(?:{words})(?![a-z])", text)]
-    if not found and re.search(r"(?<![a-z0-9])o[134](?![a-z0-9])", text):
-        return "OpenAI"
     return found[0] if len(found) == 1 else ""
 
 
@@ -59,20 +57,11 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     own, reasons = family_of(judge_model), {}
     makers = {name: family_of(str(name)) for name in conditions.dropna().unique()}
     family = pd.Series(None, index=conditions.index, dtype=object)
-    if not own:
-        reasons["model family"] = f"not known: the judge's name ({judge_model or 'none'}) names no known model family"
-    elif not any(makers.values()):
-        reasons["model family"] = "not known: no condition names a known model family"
-    elif own not in makers.values():
-        reasons["model family"] = f"nothing to compare: no condition is of the judge's family ({own})"
+    if own not in makers.values() or not own:
+        reasons["model family"] = f"no condition is of the family of the judge ({judge_model or 'no name'})"
     else:
         family = conditions.map({name: "own" if one == own else "other" for name, one in makers.items() if one})
     groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
-    for factor in groups:
-        values = groups[factor].dropna().unique()
-        if len(values) < 2:
-            what = f"{values[0]} everywhere" if len(values) else "not known"
-            reasons.setdefault(factor, f"nothing to compare: {what}")
     return groups, reasons
 
 
@@ -113,7 +102,7 @@ def bias_table(
         known = column.notna()
         present = list(column.dropna().value_counts().index)
         reason = "" if len(error) else ABSENT
-        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare with a score")
+        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare")
         if reason:
             key = "bias_own_family" if own else ""
             row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason, key=key)

@@ -164,10 +164,7 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
     pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
     if (twice := pairs["conversation"].duplicated(keep=False)).any():
         name = pairs.loc[twice, "conversation"].iloc[0]
-        names = " and ".join(map(repr, pairs.loc[pairs["conversation"] == name, "participant"]))
-        raise UserError(
-            f"Conversation {name!r} is of different participants (PID) in different files: {names}. Correct one."
-        )
+        raise UserError(f"Conversation {name!r} is of different participants (PID) in different files. Correct one.")
     return pairs.set_index("conversation")["participant"].astype(object).reindex(conversations)
 
 
@@ -179,11 +176,6 @@ def as_judges(baselines: Mapping) -> dict[str, Runs]:
 def decided(p, confidence: float):
     """Whether p values are below one minus the confidence."""
     return rounded(p) < rounded(1 - confidence)
-
-
-def least_p(pairs: int, draws: int) -> float:
-    """Smallest p value by Holm that so many resamples allow for so many pairs."""
-    return min(1.0, 2 * pairs / (draws + 1))
 
 
 # The judges of an edition, for its page
@@ -236,8 +228,6 @@ def compare_edition(
     p, favors = counted["p_holm"], counted["estimate"] > 0
     pairs, clear = int(p.notna().sum()), decided(p, bootstrap.confidence)
     why = reason or ("" if pairs else "no difference has a p value")
-    if not why and not decided(least_p(pairs, bootstrap.draws), bootstrap.confidence):
-        why = f"too few resamples ({bootstrap.draws:,}) to decide on {count_of(pairs, 'pair')}"
     method = f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth"
     shared, about = np.nan if reason else found.shared, {"unit": "conversations", "method": method, "reason": reason}
     rows = {"compared": estimate_row(shared, n=n, **about, key="compared_conversations")}

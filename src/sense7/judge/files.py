@@ -84,11 +84,14 @@ NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_to
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
-LONG_TEXTS = {
-    **{"reasoning": "CoT", "chat": "Chat", "prompt": "Prompt", "output": "Output", "reason": "reason"},
-    **{name: name for name in ("returned_model", "system_fingerprint", "finish_reason")},
-}
-"""Columns of the frame that are fitted to the cells of a sheet, and the name under which that is said."""
+TITLES = {name: title for title, name in reversed(COLUMNS.items())}
+"""Column of the frame -> column of a file; of Chat and OnlyChat the first."""
+
+LONG_TEXTS = (
+    *("reasoning", "chat", "prompt", "output", "reason"),
+    *("returned_model", "system_fingerprint", "finish_reason"),
+)
+"""Columns of the frame that are fitted to the cells of a sheet."""
 
 _ABOVE_AUTHORS = 6.0
 _UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
@@ -124,8 +127,6 @@ class Predictions:
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
         if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
         score and status, see :func:`counted_scores`) and doubtful.
-    absent : frozenset of str
-        Columns of the frame that the file does not have.
     notes : list of str
         What was found and is not an error, each with its count.
     marks : mapping or None
@@ -137,7 +138,6 @@ class Predictions:
     path: Path
     name: str
     frame: pd.DataFrame = field(repr=False)
-    absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     marks: Mapping[str, str] | None = None
     ratings: pd.DataFrame | None = field(default=None, repr=False)
@@ -156,10 +156,9 @@ class Predictions:
     def by_task(self) -> pd.DataFrame:
         """The frame by conversation; refused if some row does not name its conversation."""
         if nameless := int(self.frame["conversation"].isna().sum()):
-            blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
-            what = "lacks the column TaskId" if "conversation" in self.absent else blank
             raise UserError(
-                f"{self.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+                f"{self.path}: column TaskId: blank or missing in {count_of(nameless, 'row')}, so its conversations "
+                "can't be matched with others. Give each row its TaskId."
             )
         return self.frame.set_index("conversation")
 
@@ -205,24 +204,13 @@ def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or 
 def write_predictions(
     path: str | Path, frame: pd.DataFrame, *, policy: str = "strict", further: Sequence[Sheet] = ()
 ) -> list[str]:
-    """Write one run as an .xlsx file, whole or not at all."""
+    """Write one run as an .xlsx file, whole or not at all; what it holds is checked when it is read."""
     path = Path(path)
     require_seen_by_authors(path)
     missing = [name for name in REQUIRED if name not in frame]
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    known, names = frame.loc[frame["status"] == "ok", "score"].astype(float), frame["conversation"]
-    ends = f"scores are from {LOWEST:g} to {HIGHEST:g}; these run from {known.min():g} to {known.max():g}"
-    unlisted = sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str)
-    for wrong, words in (
-        (unlisted, f"unknown statuses: {unlisted}"),
-        (known.isna().any(), "a prediction is ok and has no score"),
-        (not known.between(LOWEST, HIGHEST).all(), ends),
-        (names.isna().any() or names.duplicated().any(), "a conversation is blank or there twice"),
-    ):
-        if wrong:
-            raise ValueError(words)
 
     def cells(values, name: str | None) -> list:
         """Cells of a column: None where there is none, and no type of numpy's."""
@@ -231,36 +219,35 @@ def write_predictions(
 
     said = {name: cells(frame[name], name) for name in frame if name not in READ_COLUMNS}
     altered = [[remark] if remark else [] for remark in said.get("altered", [None] * len(frame))]
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[str] = Counter()
     for name in filter(said.get, LONG_TEXTS):
         for row, text in enumerate(said[name]):
             if text is None:
                 continue
-            said[name][row], remarks = _fitted(str(text))
-            altered[row] += [f"{LONG_TEXTS[name]}: {remark}" for remark in remarks.values()]
-            counts.update((LONG_TEXTS[name], kind) for kind in remarks)
+            said[name][row], kinds = _fitted(str(text))
+            remarks = [f"{TITLES[name]}: {kind}" for kind in kinds]
+            altered[row] += remarks
+            counts.update(remarks)
     columns = {title: said.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
     columns |= {"IS_EMPATHY": cells(counted_scores(frame, policy), "score"), "policy": [policy] * len(frame)}
     columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
-    return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
+    return [f"{path.name}: column {remark}; rows: {count:,}" for remark, count in counts.items()]
 
 
-def _fitted(text: str) -> tuple[str, dict[str, str]]:
-    """A text as a cell can hold it; what was done, by kind."""
-    remarks = {}
+def _fitted(text: str) -> tuple[str, list[str]]:
+    """A text as a cell can hold it, and what was done."""
+    kinds = []
     text, count = _UNHOLDABLE.subn("\ufffd", text)
     if count:
-        kind = "replaced characters that no cell can hold"
-        remarks[kind] = f"{kind} ({count:,})"
+        kinds.append("replaced characters that no cell can hold")
     if len(text) > LONGEST_TEXT // 2 and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT:
-        mark, kind = f" [.. cut: {length:,} characters in all]", "cut at the limit of a cell"
+        mark = f" [.. cut: {length:,} characters in all]"
         # Characters of a cell are UTF-16 units; half of a pair is dropped with the rest.
-        kept = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore")
-        text = kept + mark
-        remarks[kind] = f"{kind}, {length:,} characters in all"
-    return text, remarks
+        text = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore") + mark
+        kinds.append("cut at the limit of a cell")
+    return text, kinds
 
 
 def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
@@ -360,9 +347,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
     cells = {title: [row[header.index(title)] for row in rows.values()] for title in COLUMNS if title in header}
     blank, stated = [None] * len(rows), "status" in cells
-    titles = {COLUMNS[title]: title for title in reversed(cells)}  # of Chat and OnlyChat the first
+    known = {COLUMNS[title]: values for title, values in reversed(cells.items())}  # of Chat and OnlyChat the first
     frame = pd.DataFrame(
-        {name: _column(name, cells.get(titles.get(name), blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
+        {name: _column(name, known.get(name, blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
     )
 
     if marks is not None:
@@ -433,8 +420,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         notes += _read_outputs(frame, stated=stated)
     if "run" not in cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
-    absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in cells}
-    return Predictions(path, path.stem, frame, absent, notes, marks, ratings)
+    return Predictions(path, path.stem, frame, notes, marks, ratings)
 
 
 def _column(name: str, cells: list) -> pd.Series:

@@ -55,7 +55,6 @@ __all__ = [
     "defined",
     "detail",
     "facts",
-    "file_notes",
     "judge_multiverse",
     "read_runs",
     "recall_and_false_positive_rate",
@@ -468,17 +467,6 @@ def facts(judges: Mapping[str, object], detail: SimpleNamespace) -> list[dict]:
     found = [dict(zip(columns, row, strict=True)) for row in rows]
     found.insert(2, recognized | {"key": "levels_recognized", "n": n, "method": detail.prefix + recognized["method"]})
     return [row | absent for row in found]
-
-
-def file_notes(judges: Judges) -> pd.DataFrame:
-    """What has to be known of the files, one row per file; no row if there is nothing to know.
-
-    Examples
-    --------
-    >>> file_notes(Judges({}, {"a.csv": "IS_EMPATHY: 1 cell not a number"})).to_dict("index")
-    {'a.csv': {'note': 'IS_EMPATHY: 1 cell not a number'}}
-    """
-    return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
 
 
 def defined(table: pd.DataFrame) -> pd.DataFrame:

@@ -327,7 +327,6 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
     listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
     counts = {name: ((status == name).sum(), f"rows whose status is {name}") for name in listed}
-    counts["without_ground_truth"] = (frame["ground_truth"].isna().sum(), "rows without ground truth")
     if "doubtful" in frame:
         doubtful = frame["doubtful"].eq(True).sum()
         counts["doubtful"] = (doubtful, "rows whose score is doubtful: see the column reason")
@@ -435,7 +434,6 @@ def levels_recognized(table: pd.DataFrame) -> dict:
         reason = lacking.iloc[0]
     return {
         "estimate": None if reason else int(above.sum()),
-        "n": int(table["n"].sum()),
         "unit": "levels",
         "method": "levels whose sensitivity minus the share of the other conversations that get them lies above zero, "
         "the whole interval; intervals of the five levels together",

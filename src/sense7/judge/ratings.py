@@ -60,7 +60,7 @@ def schema(names: tuple[str, ...]) -> dict:
 
 
 def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
-    """Read the levels of a reply, strictly: one JSON object that has each rating asked for, and no other."""
+    """Read the levels of a reply, strictly: one JSON object that has each rating asked for."""
     answer = without_thinking(text or "")
     if not answer.strip():
         return {}, "the reply is empty", None
@@ -73,8 +73,12 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
         return {}, "the reply is JSON, but no object", None
     reasoning = said.pop(REASONING, None)
     reasoning = reasoning if isinstance(reasoning, str) else None
-    if reason := _unfit(said, names):
-        return {}, reason, reasoning
+    for name in names:
+        value = said.get(name)
+        is_level = type(value) is int and 1 <= value <= len(LEVELS)
+        if not is_level and (value != NOT_APPLICABLE or name not in DIMENSION_NAMES):
+            shown = json.dumps(value, ensure_ascii=False)[:60] if name in said else "missing"
+            return {}, f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}", reasoning
     return {name: said[name] for name in names}, "", reasoning
 
 
@@ -83,23 +87,6 @@ def _distinct(pairs: list[tuple]) -> dict:
     if len(found) < len(pairs):
         raise ValueError("a name is there twice")
     return found
-
-
-def _unfit(said: dict, names: tuple[str, ...]) -> str:
-    """Why an object is no set of levels; "" if it is one."""
-    for name in names:
-        if name not in said:
-            return f"{name} is missing"
-        value = said[name]
-        if type(value) is int and 1 <= value <= len(LEVELS):
-            continue
-        if value != NOT_APPLICABLE:
-            shown = json.dumps(value, ensure_ascii=False)
-            return f"{name} is {shown[:60]}, which is no whole level from 1 to {len(LEVELS)}"
-        if name not in DIMENSION_NAMES:
-            return f"{name} is said to be {NOT_APPLICABLE}, which only a dimension can be"
-    unasked = [name for name in said if name not in names]
-    return f"{unasked[0][:60]!r} was not asked for" if unasked else ""
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:

@@ -19,7 +19,6 @@ from sense7.judge.comparison import (
     as_judges,
     compare_judges,
     decided,
-    least_p,
 )
 from sense7.judge.files import (
     SKIPPED_WORD,
@@ -434,17 +433,9 @@ def compare(
         for judge, count in compared.left_out["lacking"].items()
         if count
     ]
-    if compared.shared < 0.9 * compared.conversations and compared.left_out["runs"].max() > 1:
-        notes.append("Fewer runs leave out fewer conversations: name the files of some runs only.")
     last = [f"{file.path.name}: {note}." for files in groups.values() for file in files for note in file.notes]
     pairs = len(compared.differences["coverage"])
-    last, least = last + passed_over, least_p(pairs, draws)
-    if not decided(least, confidence):
-        last.append(
-            f"With {count_of(draws, 'draw')} and {count_of(pairs, 'pair')} no corrected p value can fall below "
-            f"{least:.2g}, so no difference can be decided. Take --draws {math.ceil(4 * pairs / (1 - confidence))} or "
-            "more."
-        )
+    last += passed_over
     simulated = [judge for judge, files in groups.items() if any(file.simulated for file in files)]
     notes = _with_common_notes(notes, simulated, policy, last)
     report = Report(found, {"policy": policy, **settings}, notes=notes)
@@ -535,8 +526,7 @@ def calibrate(
         frame = frame[kept].assign(score=scores, status=frame["status"].where(np.isnan(scores), "ok"))
         ready[file.name] = frame[frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))]
     for file in files:
-        plain = not file.simulated or "simulated" in file.name.casefold()
-        written[file.name] = out / f"{file.name if plain else f'simulated-{file.name}'}.xlsx"
+        written[file.name] = out / f"{file.name}.xlsx"
         write_predictions(written[file.name], ready[file.name])
         table = errors[file.name]
         given, mapped, drop = (_both(row, row["reason"]) for _, row in table.iterrows())

@@ -8,6 +8,7 @@ endpoint that refuses a parameter, or can't be reached at all, says so before mo
 import asyncio
 import contextlib
 import hashlib
+import importlib.util
 import json
 import time
 import zlib
@@ -23,7 +24,7 @@ from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import Answer, Written, answers_to, describe_reply, now
 from sense7.judge.cost import CostEstimate, Price, estimate, few_tokens
-from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of, require_extra
+from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of
 from sense7.judge.files import prediction_path, require_seen_by_authors
 from sense7.judge.journal import JOURNAL, Journal
 from sense7.judge.logs import log_path, write_log
@@ -42,10 +43,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["Outcome", "Plan", "Tally", "carry_out", "plan_session", "questions_for"]
-
-USUAL = {"unit": "conversation", "rating": "overall"}
-"""What is asked for if nothing else is said."""
+__all__ = ["Plan", "Tally", "carry_out", "plan_session", "questions_for"]
 
 LONGEST_BACKOFF = 60.0
 """Seconds between two attempts, unless the endpoint asks for more."""
@@ -104,14 +102,13 @@ def plan_session(
         raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
     asked = {
         "model": questions.model,
-        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
+        "endpoint": endpoint.identity,
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "request": dict(questions.parameters),
         "shots": questions.shots,
         "requests": questions.sha256,
-        **({name: given.get(name, usual) for name, usual in USUAL.items()} if questions.ratings else {}),
     }
     with Journal.reading(folder) as journal:
         if journal:
@@ -141,9 +138,9 @@ def questions_for(
 ) -> Questions:
     """Put every conversation, and so many examples chosen for it, into the prompt; the bundled one if none is given."""
     prompt = prompt or Prompt.bundled(unit, rating)
-    standard, names = [unit, rating] == list(USUAL.values()), ratings_of(rating)
+    standard, names = (unit, rating) == ("conversation", "overall"), ratings_of(rating)
     needed = {} if standard else {"response_format": schema(names)}
-    parameters = request_parameters(model, omit=omit, param=param, needed=needed)
+    parameters = request_parameters(omit=omit, param=param, needed=needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
     if shots and not standard:
@@ -343,22 +340,18 @@ class _Session:
             self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
 
 
-@dataclass
-class Outcome(Written):
-    """What a session came to."""
-
-    stopped: str = ""
-    final: bool = False
-
-
 def carry_out(
     plan: Plan,
     *,
     progress: Callable[[Tally], None] = lambda tally: None,
     say: Callable[[str], None] = lambda line: None,
-) -> Outcome:
+) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
-    require_extra("aiohttp", "Asking a judge")
+    if importlib.util.find_spec("aiohttp") is None:
+        raise UserError(
+            "Asking a judge needs aiohttp, which is not installed. In a checkout: make judge. "
+            "Elsewhere: pip install 'sense7-companion[judge]'."
+        )
     with Journal.open(plan.folder) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
@@ -375,7 +368,7 @@ def carry_out(
         asked, stopped = {run for _, run in session.pending}, session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
-        outcome, counts = Outcome(stopped=stopped, final=session.final), []
+        outcome, counts = Written(stopped=stopped, final=session.final), []
         lacking = f"not asked: {stopped}" if stopped else "not asked"
         for run in range(1, plan.runs + 1):
             answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
