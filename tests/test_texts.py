@@ -50,7 +50,7 @@ NO_PROSE = {
 """Directives whose content is no prose."""
 
 ELSEWHERE = {
-    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc", "judge_logs"),
+    *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc"),
     "setting",
 }
 """Roles whose text comes from elsewhere."""

@@ -50,7 +50,7 @@ _PACKAGES = {
         sufficient_statistics whose_empathy words
     """,
     "judge": """
-        baselines bias calibration ceiling comparison judges learned metrics three_judges
+        baselines bias calibration ceiling comparison judges metrics three_judges
     """,
 }
 """Modules that notebooks and tutorials use, by package."""

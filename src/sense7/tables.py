@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.estimates import require_estimates
+from sense7.estimators.estimates import p_in_words, require_estimates
 from sense7.record import format_number
 from sense7.terminal import plain_lines
 
@@ -256,7 +256,7 @@ def _value_in_words(value) -> str:
 
 
 def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table | Sentence:
-    """A table of estimates for people: estimate, interval, n, and a note where one is missing.
+    """A table of estimates for people: estimate, interval, n, corrected p if any, and a note where one is missing.
 
     Parameters
     ----------
@@ -290,6 +290,7 @@ def estimates(table: pd.DataFrame, caption: str, *, fold: bool = False) -> Table
                 if interval
                 else "",
                 "n": f"{row['n']:,}",
+                **({"p, Holm": p_in_words(row["p_holm"])} if "p_holm" in table else {}),
                 "note": row["reason"],
             }
         )

@@ -31,7 +31,7 @@ PAGE = """<!DOCTYPE html>
 def make_edition(editions, name, label="some data", pages=("book/index", "notebooks/01-a")):
     """A finished edition, as far as the list and the script look at it."""
     folder = editions / name
-    for page in ("index", "search", *pages, "_static/macros", "judge-logs/index"):
+    for page in ("index", "search", *pages, "_static/macros"):
         path = folder / "html" / f"{page}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(PAGE.format(root="../" * page.count("/") or "./", name=name), "utf-8")

@@ -268,5 +268,5 @@ def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write
     ]
     done = CliRunner().invoke(cli.app, words)
     assert "2 (2 conversations, runs: 1)" in done.stdout
-    refused = CliRunner().invoke(cli.app, [*words, "--shots", "adaptive"])
+    refused = CliRunner().invoke(cli.app, [*words, "--shots", "5"])
     assert "Without ratings only a judge can be asked, and without rated examples" in str(refused.exception)

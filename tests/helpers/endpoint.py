@@ -108,20 +108,17 @@ class Endpoint:
         script: Callable[[Asked], Answer] = lambda asked: GOOD,
         *,
         latency: float = 0.0,
-        models: dict | None = None,
         certificate: Path | None = None,
     ):
         self.certificate = certificate
         """File of a certificate and its key: the endpoint speaks TLS."""
         self._tasks = set()
-        self.reset(script, latency=latency, models=models)
+        self.reset(script, latency=latency)
 
-    def reset(self, script=lambda asked: GOOD, *, latency: float = 0.0, models: dict | None = None):
+    def reset(self, script=lambda asked: GOOD, *, latency: float = 0.0):
         """Begin again with another script, as if it were another endpoint: nothing was asked, nobody waits."""
         self.script = script
         self.latency = latency
-        self.models = models
-        """What the list of models says; None: there is none."""
         self.asked: list[Asked] = []
         self.answered: list[int] = []
         """Numbers of the requests whose whole answer (status 200) was handed to the network."""
@@ -195,12 +192,6 @@ class Endpoint:
         while (line := (await reader.readline()).decode().strip()) != "":
             name, _, value = line.partition(":")
             headers[name.lower()] = value.strip()
-        if first.startswith(b"GET "):
-            content = json.dumps(self.models).encode()
-            status = b"404 None" if self.models is None else b"200 Answer"
-            writer.write(b"HTTP/1.1 " + status + f"\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content)
-            await writer.drain()
-            return True
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         prompt = next((m["content"] for m in body.get("messages", []) if m["role"] == "user"), "")
         self._times[prompt] += 1

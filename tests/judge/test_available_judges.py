@@ -60,9 +60,8 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run["participant"].tolist() == frame["participant"].tolist()
 
 
-def test_a_stray_file_is_left_out_and_named_and_another_scale_is_refused(tmp_path, study, frame):
-    path = write(tmp_path / "p", frame)
-    (tmp_path / "p" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+def test_a_stray_file_and_another_scale_are_refused(tmp_path, study, frame):
+    write(tmp_path / "p", frame)
     others = frame.assign(score=25 * (frame["score"] - 1)).rename(columns={"conversation": "TaskId"})
     others = others.rename(columns={"participant": "PID", "score": "IS_EMPATHY", "ground_truth": "ground-truth"})
     others = others[["TaskId", "PID", "IS_EMPATHY", "ground-truth"]]
@@ -70,14 +69,9 @@ def test_a_stray_file_is_left_out_and_named_and_another_scale_is_refused(tmp_pat
     with pytest.raises(UserError, match="--score-scale 0-100"):
         available_judges.read_runs(study, tmp_path / "p")
     (tmp_path / "p" / "other-prompt-iter1.csv").unlink()
-    judges = available_judges.read_runs(study, tmp_path / "p")
-    notes = available_judges.file_notes(judges)["note"]
-    assert notes["notes.csv"] == "left out, since it holds no column IS_EMPATHY"
-    assert path.name not in notes.index
-    (tmp_path / "q").mkdir()
-    (tmp_path / "q" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
-    with pytest.raises(UserError, match=r"q: no file of predictions \(notes.csv: without the column IS_EMPATHY\)"):
-        available_judges.read_runs(study, tmp_path / "q")
+    (tmp_path / "p" / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    with pytest.raises(UserError, match=r"notes.csv: the column IS_EMPATHY is missing .* move it elsewhere"):
+        available_judges.read_runs(study, tmp_path / "p")
 
 
 def test_predictions_for_other_conversations_are_refused(tmp_path, study, frame):
@@ -105,7 +99,6 @@ def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path,
     assert detail.authors.loc["accuracy", "n"] == 12
     assert detail.coverage.loc["refusal", "estimate"] == 1
     assert detail.confusion.to_numpy().sum() == 11
-    assert available_judges.request_facts(judges).loc["judge-empathy", "model asked for"] == "asked-for"
 
 
 def test_without_predictions_every_table_says_so(study):

@@ -20,7 +20,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import in_order_of_appearance
 from sense7.findings.ground_truth import labels
-from sense7.judge import baselines, learned
+from sense7.judge import baselines
 from sense7.judge.baselines import (
     ALPHAS,
     BASELINES,
@@ -32,9 +32,9 @@ from sense7.judge.baselines import (
     conversation_texts,
     tfidf,
     word_counts,
+    write_learned,
 )
 from sense7.judge.files import read_predictions
-from sense7.judge.learned import learned_predictions, write_learned
 from sense7.judge.metrics import run_metrics
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -165,16 +165,16 @@ def test_words_per_turn_are_ridge_regression_with_its_penalty_chosen_within_the_
 
 
 @settings(max_examples=9, deadline=None)
-@given(st.integers(0, 1000), st.sampled_from([0, 1e-3, 1.0]), st.sampled_from(["columns", "rows", "iterated"]))
+@given(st.integers(0, 1000), st.sampled_from([0, 1e-3, 1.0]), st.sampled_from(["one feature", "rows", "iterated"]))
 def test_ridge_regression_gives_what_scikit_learn_gives(seed, noise, way):
     generator = np.random.default_rng(seed)
     x = sparse.csr_matrix(generator.random((120, 5)) * (generator.random((120, 5)) < 0.4))
     y = 3 + x @ generator.normal(size=5) + noise * generator.normal(size=120)
     own, new = np.split(generator.permutation(120)[:100], [80])
+    x = x[:, :1].toarray() if way == "one feature" else x
     products = (x @ x.T).toarray() if way == "rows" else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baselines, "_MOST_SOLVED", 0 if way == "iterated" else baselines._MOST_SOLVED)
-        found = baselines._ridge(x, y, products, own, new, ALPHAS)
+    found = baselines._ridge(x, y, products, own, new, ALPHAS)
+    x = sparse.csr_matrix(x)
     for alpha, predicted in zip(ALPHAS, found, strict=True):
         expected = Ridge(alpha, solver="svd").fit(x[own].toarray(), y[own]).predict(x[new].toarray())
         np.testing.assert_allclose(predicted, expected, atol=1e-7 if way == "iterated" else 1e-9)
@@ -421,28 +421,19 @@ def study():
     return study_of(who, [np.nan if number in (3, 17) else truth for number, truth in enumerate(truths)], said, answers)
 
 
-def test_files_hold_what_the_baselines_predict(study, tmp_path):
-    names = ("learned judge", "own mean")
-    paths = write_learned(study, tmp_path, names)
-    assert [path.name for path in paths] == ["learned-judge-baseline-iter1.xlsx", "own-mean-baseline-iter1.xlsx"]
-    for path, name in zip(paths, names, strict=True):
-        frame = read_predictions(path).frame.set_index("conversation")
-        known = baseline_predictions(study, names=[name])[name].predictions.set_index("conversation")
-        assert set(frame["status"]) == {"ok"}
-        assert frame["score"].between(1, 5).all()
-        assert frame["score"][known.index].to_numpy() == pytest.approx(known["score"].clip(1, 5).to_numpy())
-        if name != "own mean":
-            assert frame["ground_truth"].isna().sum() == 2
-            assert len(frame) == len(study.conversations)
-
-
-def test_scores_off_the_scale_are_written_as_its_ends(study, tmp_path, monkeypatch):
-    frame = baseline_predictions(study, names=["own mean"])["own mean"].predictions.assign(score=0.2)
-    frame.loc[0, "score"] = 5.7
-    baseline = {"own mean": Baseline("own mean", "made up", frame)}
-    monkeypatch.setattr(learned, "learned_predictions", lambda study, names: baseline)
-    (path,) = write_learned(study, tmp_path, ["own mean"])
-    assert set(read_predictions(path).frame["score"]) == {1.0, 5.0}
+def test_the_file_holds_what_the_learned_judge_predicts_on_the_scale(study, tmp_path, monkeypatch):
+    known = baseline_predictions(study)["learned judge"].predictions.set_index("conversation")
+    path = write_learned(study, tmp_path)
+    assert path.name == "learned-judge-baseline-iter1.xlsx"
+    frame = read_predictions(path).frame.set_index("conversation")
+    assert set(frame["status"]) == {"ok"}
+    assert frame["score"][known.index].to_numpy() == pytest.approx(known["score"].clip(1, 5).to_numpy())
+    assert frame["ground_truth"].isna().sum() == 2
+    assert len(frame) == len(study.conversations)
+    off = known.reset_index().assign(score=[0.2, *[5.7] * (len(known) - 1)])
+    made_up = {"learned judge": Baseline("learned judge", "made up", off)}
+    monkeypatch.setattr(baselines, "baseline_predictions", lambda study, **known: made_up)
+    assert set(read_predictions(write_learned(study, tmp_path)).frame["score"]) == {1.0, 5.0}
 
 
 def test_nothing_is_written_where_there_is_nothing_to_learn(tmp_path):
@@ -450,11 +441,6 @@ def test_nothing_is_written_where_there_is_nothing_to_learn(tmp_path):
     with pytest.raises(UserError, match=r"learned judge: 2 participants are too few .*Give a workbook with rated"):
         write_learned(few, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_an_unknown_baseline_is_refused_with_those_there_are(study):
-    with pytest.raises(UserError, match=r"'guess' is no baseline\. Choose one of: majority label; own mean;"):
-        learned_predictions(study, ["guess"])
 
 
 def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkeypatch):

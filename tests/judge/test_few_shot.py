@@ -6,27 +6,25 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge import few_shot
 from sense7.judge.baselines import conversation_texts, tfidf, word_counts
-from sense7.judge.few_shot import HEADING, ORDERS, SHOTS
-from sense7.judge.requests import Shots, chats
+from sense7.judge.few_shot import HEADING
+from sense7.judge.requests import chats
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import read_workbook
 
 
-def examples_for(study, shots="adaptive", **more):
-    return few_shot.examples_for(study, Shots(shots, **more))
+def examples_for(study, number=5):
+    return few_shot.examples_for(study, number)
 
 
-def chosen_examples(study, shots="adaptive", **more):
-    return few_shot.chosen_examples(study, Shots(shots, **more))
+def chosen_examples(study, number=5):
+    return few_shot.chosen_examples(study, number)
 
 
 WORDS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]
@@ -104,21 +102,6 @@ def by_conversation(chosen, study):
     return [[places[example] for example in groups.get(name, [])] for name in names]
 
 
-# Whose they are
-
-
-@settings(max_examples=25, deadline=None)
-@given(sample=samples(), number=st.integers(0, 7))
-def test_a_personal_example_is_an_earlier_conversation_of_the_same_participant(sample, number):
-    study = study_of(*sample)
-    near, levels = similarities(study), levels_of(study).to_numpy()
-    people = study.conversations["participant"].to_numpy()
-    chosen = by_conversation(chosen_examples(study, shots="personal", number=number, order="similar-first"), study)
-    for own, found in enumerate(chosen):
-        earlier = [other for other in range(own) if people[other] == people[own] and levels[other] > 0]
-        assert found == sorted(earlier, key=lambda other: (-near[own, other], other))[:number]
-
-
 # Which of them
 
 
@@ -126,7 +109,7 @@ def test_a_personal_example_is_an_earlier_conversation_of_the_same_participant(s
 @given(sample=samples(), number=st.integers(0, 9))
 def test_adaptive_examples_are_the_most_similar_of_each_level_by_turns(sample, number):
     study = study_of(*sample)
-    chosen = chosen_examples(study, number=number, order="similar-first")
+    chosen = chosen_examples(study, number=number)
     expected = chosen_by_hand(study, number)
     assert [sorted(found) for found in by_conversation(chosen, study)] == [sorted(found) for found in expected]
 
@@ -141,42 +124,11 @@ def test_where_many_people_rated_the_same_texts_none_is_given_away(workbooks):
     assert (said[chosen["conversation"]].to_numpy() != said[chosen["example"]].to_numpy()).all()
 
 
-@pytest.mark.parametrize("shots", SHOTS)
-def test_the_size_of_a_block_changes_nothing(shots, monkeypatch):
+def test_the_size_of_a_block_changes_nothing(monkeypatch):
     study = study_of([1, 2, 3] * 8, [1, 2, 3, 4] * 6, WORDS * 4)
-    whole = chosen_examples(study, shots=shots)
+    whole = chosen_examples(study)
     monkeypatch.setattr(few_shot, "_BLOCK", 5)
-    pd.testing.assert_frame_equal(chosen_examples(study, shots=shots), whole)
-
-
-# In which order
-
-
-@pytest.fixture(scope="module")
-def many():
-    return study_of(list(range(12)), [1, 2, 3, 4, 5, 4] * 2, WORDS[:5] * 2 + ["a day", "a tea"])
-
-
-def test_orders_are_of_the_same_examples_and_what_they_are_called(many):
-    found = {order: chosen_examples(many, order=order, seed=2) for order in ORDERS}
-    keys = ["conversation", "example"]
-    alike = [one.sort_values(keys, ignore_index=True) for one in found.values()]
-    for other in alike[1:]:
-        pd.testing.assert_frame_equal(other, alike[0])
-    place = {name: number for number, name in enumerate(many.conversations["conversation"])}
-    for order, ranks in {"similar-last": [5, 4, 3, 2, 1], "similar-first": [1, 2, 3, 4, 5]}.items():
-        for _, rows in found[order].groupby("conversation"):
-            assert rows["rank"].tolist() == ranks
-            assert rows.sort_values("rank")["similarity"].is_monotonic_decreasing
-    for _, rows in found["file"].groupby("conversation"):
-        assert rows["example"].map(place).is_monotonic_increasing
-
-
-def test_only_the_shuffled_order_depends_on_the_seed_and_on_nothing_else(many):
-    first, again, other = (examples_for(many, order="shuffled", seed=seed) for seed in (1, 1, 2))
-    assert first.tolist() == again.tolist()
-    assert first.tolist() != other.tolist()
-    assert examples_for(many, seed=1).tolist() == examples_for(many, seed=2).tolist()
+    pd.testing.assert_frame_equal(chosen_examples(study), whole)
 
 
 # As text
@@ -231,28 +183,22 @@ def test_no_text_can_begin_a_line_or_close_its_string(said):
 # Where there is little
 
 
-@pytest.mark.parametrize("shots", SHOTS)
-def test_where_there_are_no_examples_the_text_is_empty(shots):
+def test_the_most_similar_stands_last():
+    study = study_of(list(range(12)), [1, 2, 3, 4, 5, 4] * 2, WORDS[:5] * 2 + ["a day", "a tea"])
+    for _, rows in chosen_examples(study).groupby("conversation"):
+        assert rows["similarity"].is_monotonic_increasing
+        assert len(rows) == 5
+
+
+def test_where_there_are_no_examples_the_text_is_empty():
     alone = study_of([1], [4])
     nothing_rated = replace(alone, turns=alone.turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan)))
-    for study, number in ((alone, 5), (nothing_rated, 5), (study_of([1, 1, 2], [4, 3, 2]), 0)):
-        assert set(examples_for(study, shots=shots, number=number)) == {""}
-        assert chosen_examples(study, shots=shots, number=number).columns.tolist() == list(few_shot.COLUMNS)
+    for study in (alone, nothing_rated):
+        assert set(examples_for(study)) == {""}
+        assert chosen_examples(study).empty
 
 
 def test_conversations_without_a_word_are_examples_all_the_same():
     study = study_of([1, 2, 3], [4, 3, 2])
     messages = study.messages.assign(content=None, role=["user", "assistant", "Assistant", "user", "x", "assistant"])
     assert chosen_examples(replace(study, messages=messages))["similarity"].tolist() == [0.0] * 6
-
-
-@pytest.mark.parametrize(
-    ("given_value", "message"),
-    [
-        ({"shots": "many"}, "'many' is no kind of shots. Choose one of adaptive, personal."),
-        ({"order": "best"}, "'best' is no order of examples. Choose one of similar-last, "),
-    ],
-)
-def test_what_is_not_on_offer_is_refused(given_value, message):
-    with pytest.raises(UserError, match=f"^{re.escape(message)}"):
-        examples_for(study_of([1, 2], [4, 3]), **given_value)

@@ -166,7 +166,6 @@ def test_coverage_counts_every_row_and_status():
         "prompt_cut": 0,
         "not_applicable": 0,
         UNSTATED: 1,
-        "without_ground_truth": 1,
     }
     assert sum(found[status] for status in (*STATUSES, UNSTATED)) == 6
 
@@ -184,7 +183,7 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
     truth, score = frame["ground_truth"].to_numpy(), frame["score"].to_numpy()
     found, known = missing_bounds(frame), np.isfinite(truth)
     assert (found["n"] == known.sum()).all()
-    ends = {"accuracy": max, "within_one": max, "mean_absolute_error": min}
+    ends = {"accuracy": max}
     random = np.where(np.isnan(score), np.random.default_rng(1).uniform(1, 5, len(score)), score)
     for name, best in ends.items():
         bounds = []
@@ -203,9 +202,8 @@ def test_without_a_missing_score_the_bounds_are_the_metric():
     bootstrap = bootstrap_of(frame, draws=100)
     found, bounds = run_metrics(frame, bootstrap), missing_bounds(frame, bootstrap)
     numbers = ["estimate", "low", "high"]
-    for name in ("accuracy", "within_one", "mean_absolute_error"):
-        for end in ("worst", "best"):
-            assert bounds.loc[f"{name}_{end}", numbers].tolist() == pytest.approx(found.loc[name, numbers].tolist())
+    for end in ("worst", "best"):
+        assert bounds.loc[f"accuracy_{end}", numbers].tolist() == pytest.approx(found.loc["accuracy", numbers].tolist())
 
 
 # Over runs
@@ -265,8 +263,6 @@ def test_answers_about_one_conversation_are_matched_by_its_id():
     second = scored([3.0] * 4, [1.0, 3.0, 4.0, 4.4]).assign(conversation=list("DCBA"))
     found = stability(OverRuns([first, second]))
     assert found.loc["same_label", ["estimate", "n"]].tolist() == pytest.approx([2 / 3, 3])  # A and C
-    deviations = [np.std(pair, ddof=1) for pair in ([4.0, 4.4], [2.0, 4.0], [3.0, 3.0])]
-    assert found.loc["score_deviation", "estimate"] == pytest.approx(np.mean(deviations))
 
 
 def test_the_interval_of_stability_resamples_participants():
@@ -372,7 +368,7 @@ def test_without_participants_there_are_figures_and_no_intervals(participant, re
         defined = found["estimate"].notna()
         assert (found.loc[defined, "reason"] == reason).all()
         assert found[["low", "high"]].isna().all(axis=None)
-    assert stability(OverRuns([frame] * 2, bootstrap))["reason"].tolist() == [reason] * 2
+    assert stability(OverRuns([frame] * 2, bootstrap))["reason"].tolist() == [reason]
     assert missing_bounds(frame, bootstrap)["reason"].unique() == [reason]
 
 
@@ -430,7 +426,7 @@ def test_a_judge_that_always_says_the_same_recognizes_nothing():
 def test_a_judge_that_is_never_wrong_recognizes_every_level():
     frame = run_of(rows=200, missing=0)
     found = levels_recognized(recognition(OverRuns([frame.assign(score=frame["ground_truth"])], bootstrap_of(frame))))
-    assert (found["estimate"], found["n"]) == (5, 200)
+    assert found["estimate"] == 5
 
 
 def test_a_level_of_few_participants_is_not_recognized_however_well_it_is_hit():

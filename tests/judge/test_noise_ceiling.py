@@ -143,12 +143,6 @@ def test_one_label_has_no_rank_correlation():
     np.testing.assert_allclose(curve["accuracy"], 1)
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
-def test_a_share_is_a_share(share):
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        noise_ceiling.ceiling_curve([-1, 0, 1, 2], [share])
-
-
 # How much content a result needs
 
 

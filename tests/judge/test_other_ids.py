@@ -12,23 +12,19 @@ from helpers.studies import bootstrap_of
 from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_part
 from sense7.judge.baselines import baseline_predictions
 from sense7.judge.ceiling import content_shares, study_thresholds
-from sense7.judge.few_shot import ORDERS, chosen_examples
+from sense7.judge.few_shot import chosen_examples
 from sense7.judge.judges import assistant_words
-from sense7.judge.learned import learned_predictions
-from sense7.judge.requests import Shots, chats
+from sense7.judge.requests import chats
 from sense7.loading import load
 
 IDS = ("participant", "conversation")
 RESULTS = {
     "baselines": lambda study: pd.concat({name: one.predictions for name, one in baseline_predictions(study).items()}),
-    "learned": lambda study: pd.concat({name: one.predictions for name, one in learned_predictions(study).items()}),
     "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
     "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
     "words": lambda study: assistant_words(study).to_frame(),
     "chats": lambda study: chats(study).to_frame(),
-    "examples": lambda study: pd.concat(
-        {order: chosen_examples(study, Shots("adaptive", 5, order, 2)) for order in ORDERS}
-    ),
+    "examples": lambda study: chosen_examples(study, 5),
     "sums of parts": lambda study: estimates_of_parts([sums_of_part(study)], draws=40, seed=4),
 }
 

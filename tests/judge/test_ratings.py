@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score, recall_score
 from typer.testing import CliRunner
 
 from helpers import endpoint, judged
@@ -24,9 +23,9 @@ from sense7.judge.journal import Journal
 from sense7.judge.logs import LOGS
 from sense7.judge.metrics import run_metrics
 from sense7.judge.ratings import NOT_APPLICABLE, read_levels, schema
-from sense7.judge.report import applicability, by_rating, evaluate
-from sense7.judge.requests import Shots, asked_units
-from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.judge.report import by_rating, evaluate
+from sense7.judge.requests import asked_units
+from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import write_sheets
 
 need_the_judge()
@@ -147,7 +146,7 @@ def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
         ({"unit": "message"}, "--unit message: there is no such unit. Choose conversation or turn"),
         ({"rating": "interest"}, "--rating interest: there is no such rating. Choose one of overall, Affective"),
         ({"policy": "authors"}, "the authors' rule reads no ratings"),
-        ({"shots": Shots("adaptive")}, "--shots: examples have a score of a whole conversation"),
+        ({"shots": 5}, "--shots: examples have a score of a whole conversation"),
     ],
 )
 def test_unfit_options_are_refused_before_anything_is_written(server, options, said, study_of, tmp_path):
@@ -176,7 +175,7 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         ('{"overall": 4} {"overall": 5}', "the reply is not one JSON object in which each rating stands once"),
         ('{"overall": 4, "overall": 5, "Interest": 3}', "the reply is not one JSON object in which each"),
         ("[4, 3]", "the reply is JSON, but no object"),
-        ('{"overall": 4}', "Interest is missing"),
+        ('{"overall": 4}', "Interest is missing, which is no whole level"),
         ('{"overall": 4, "Interest": "4"}', 'Interest is "4", which is no whole level from 1 to 5'),
         ('{"overall": 4, "Interest": 4.0}', "Interest is 4.0, which is no whole level"),
         ('{"overall": 4, "Interest": true}', "Interest is true, which is no whole level"),
@@ -184,9 +183,8 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         ('{"overall": 4, "Interest": null}', "Interest is null, which is no whole level"),
         (
             '{"overall": "not applicable", "Interest": 3}',
-            "overall is said to be not applicable, which only a dimension",
+            'overall is "not applicable", which is no whole level',
         ),
-        ('{"overall": 4, "Interest": 3, "Warmth": 5}', "'Warmth' was not asked for"),
     ],
 )
 def test_a_reply_that_is_not_exactly_what_was_asked_for_gives_no_rating_at_all(text, reason):
@@ -260,23 +258,8 @@ def ratings_of(seed, rows=60, people=8):
     for side in ("judge", "person"):
         applies = generator.random(rows) < 0.7
         frame[side] = np.where(applies, generator.integers(1, 6, rows), np.nan)
-        frame[f"{side}_applies"] = applies.astype(float)
-    frame.loc[0, ["person", "person_applies"]] = np.nan
+    frame.loc[0, "person"] = np.nan
     return frame
-
-
-def test_applicability_equals_an_independent_computation():
-    ratings = ratings_of(1)
-    bootstrap = ParticipantBootstrap(ratings["participant"], draws=200, seed=1)
-    found = applicability({"run": ratings}, bootstrap)["Interest"]
-    known = ratings.dropna(subset=["person_applies"])
-    person, judge = known["person_applies"] == 0, known["judge_applies"] == 0
-    assert found["estimate"].to_numpy() == pytest.approx(
-        [recall_score(person, judge), recall_score(~person, ~judge), cohen_kappa_score(person, judge)]
-    )
-    assert found["n"].tolist() == [59] * 3
-    assert (found["low"] < found["estimate"]).all()
-    assert (found["estimate"] < found["high"]).all()
 
 
 def test_metrics_of_a_rating_are_those_of_its_levels():
@@ -288,14 +271,7 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
 
 
-def test_what_is_undefined_says_why():
-    ratings = ratings_of(3).assign(person_applies=1.0, judge_applies=1.0)
-    found = applicability({"run": ratings})["Interest"]
-    assert found["estimate"].isna().tolist() == [True, False, True]
-    assert found.loc["sensitivity", "reason"] == "the person says of no rating that it does not apply"
-
-
-def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(server, minimal_sheets, tmp_path):
+def test_evaluation_reports_every_rating(server, minimal_sheets, tmp_path):
     said = {"Content": judged.said_in(12, 2)}
     write_sheets(minimal_sheets(conversations=12, turns=2, messages=said), tmp_path / "data.xlsx")
     server.script = endpoint.rates
@@ -309,10 +285,7 @@ def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(server
     said = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path / "out"), "--draws", "50"]).stdout
     for name in RATING_NAMES:
         assert f"\n{name} " in said
-    assert "not applicable  n" in said
     found = evaluate(tmp_path / "out", draws=50)
     assert list(found.ratings) == list(RATING_NAMES)
-    assert list(found.applicability) == list(DIMENSION_NAMES)
     content = json.loads(found.to_json())
     assert content["ratings"].keys() == set(RATING_NAMES)
-    assert content["applicability"]["Interest"]["specificity"]["n"] > 0

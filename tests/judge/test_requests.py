@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from helpers.extras import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
 from sense7.errors import UserError
-from sense7.judge.requests import LARGEST, REQUEST, Prompt, Shots, by_model, chat_json, chats, parse_parameters
-from sense7.judge.requests import request_parameters as parameters_of
+from sense7.judge.requests import Prompt, chat_json, chats, parse_parameters
 from sense7.taxonomy import DIMENSIONS, LEVELS
 from sense7.workbook import parse_sheets, read_sheets, write_sheets
 
@@ -99,8 +98,6 @@ def test_the_bundled_prompt_has_the_taxonomy_and_asks_for_what_is_read_from_the_
     ("content", "message"),
     [
         ("\ufeffRate:\r\n{chat}".encode(), None),
-        (b"{chat}".ljust(LARGEST), None),
-        (b"{chat}".ljust(LARGEST + 1), r"a prompt has at most 1 MB\. Give"),
         (b"Rate this.", r"the prompt has no \{chat\}. Write \{chat\} where"),
         (b"Rate {chat} \xff", "byte 13 of the prompt is not UTF-8. Save"),
         (None, "there is no such file"),
@@ -144,31 +141,14 @@ def test_the_request_is_the_authors_and_nothing_else(server, study_of, tmp_path)
         assert json.dumps(bodies[f"Rate this: {chat}"], sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
-def test_parameters_are_sent_as_given_or_as_the_model_needs_them_and_remembered(server, study_of, tmp_path):
+def test_parameters_are_sent_as_given_and_remembered(server, study_of, tmp_path):
     given = parse_parameters(["max_completion_tokens=500", 'reasoning={"effort": "low"}', "seed=null", "top_p=0.5"])
     options = {"param": given, "omit": ["presence_penalty"]}
     ask(study_of(1), server, tmp_path / "free", **options)
-    ask(study_of(1), server, tmp_path / "model", model="openai/o3-mini")
-    free, model = ({n: v for n, v in one.body.items() if n not in ("model", "messages")} for one in server.asked)
+    (free,) = ({n: v for n, v in one.body.items() if n not in ("model", "messages")} for one in server.asked)
     assert free == given | {"temperature": 0.0, "frequency_penalty": 0.0}
-    assert model == {"max_completion_tokens": 10_000, "reasoning_effort": "medium"}
     with pytest.raises(UserError, match=r'asked something else \(request: {"seed": null} there, {"seed": 1} now'):
         ask(study_of(1), server, tmp_path / "free", **options | {"param": given | {"seed": 1}})
-
-
-@pytest.mark.parametrize(
-    ("models", "sent"),
-    [
-        ("o1 o3 o4-mini-2025-04-16 gpt-5 gpt-5-mini gpt-5.1", {"max_completion_tokens", "reasoning_effort"}),
-        ("claude-opus-4-1-20250805 anthropic/claude-sonnet-4-5 claude-haiku-4-5", REQUEST.keys() - {"top_p"}),
-        ("gemini-2.5-flash grok-4-fast", {"temperature", "top_p", "max_tokens"}),
-        ("gpt-4o gpt-5-chat-latest claude-opus-4-20250514 o365 judge llama3.1:8b", REQUEST.keys()),
-    ],
-)
-def test_every_entry_of_the_table_names_a_model_and_keeps_a_limit_of_tokens(models, sent):
-    for model in models.split():
-        assert parameters_of(model).keys() == sent
-        assert (by_model(model)["why"] == "") == (parameters_of(model) == REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -195,8 +175,7 @@ def test_what_is_no_parameter_is_refused_with_the_way_to_write_it(texts, said):
     [
         ({"policy": "kind"}, "There is no policy 'kind'. Choose strict or authors"),
         ({"model": " "}, "The model has no name"),
-        ({"shots": Shots("many"), "prompt": None}, "'many' is no kind of shots. Choose one of adaptive, personal"),
-        ({"shots": Shots("adaptive")}, "has no ~~EXAMPLES~~"),
+        ({"shots": 5}, "has no ~~EXAMPLES~~"),
         ({"param": {"seed": 1}, "omit": ["seed"]}, "seed: is left out by --omit and given by --param"),
         ({"omit": ["temprature"]}, "--omit temprature: is no parameter of the requests. Choose of frequency_penalty"),
         ({"omit": ["max_tokens"]}, "--omit max_tokens: a reply needs a limit of tokens. Give the other name"),
@@ -213,7 +192,7 @@ def test_unfit_options_are_refused_before_anything_is_written_or_sent(options, s
 
 def test_examples_stand_in_the_prompt(server, study_of, tmp_path):
     study, prompt = study_of(6), Prompt("few", "~~EXAMPLES~~ Rate this: {chat}")
-    ask(study, server, tmp_path, prompt=prompt, shots=Shots("adaptive", number=2))
+    ask(study, server, tmp_path, prompt=prompt, shots=2)
     for asked in server.asked:
         before, _, own = asked.prompt.rpartition(" Rate this: ")
         assert before.count("<S2>") == 2

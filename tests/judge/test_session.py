@@ -27,11 +27,10 @@ from sense7.judge.answers import Answer
 from sense7.judge.cost import Price
 from sense7.judge.files import counted_scores, read_predictions
 from sense7.judge.journal import JOURNAL, Journal
-from sense7.judge.logs import LOGS, bundle_logs
+from sense7.judge.logs import LOGS
 from sense7.judge.metrics import run_metrics
-from sense7.judge.reply import NOT_ASKED
-from sense7.judge.report import evaluate, read_paths
-from sense7.judge.requests import Prompt, Shots, chats
+from sense7.judge.report import evaluate
+from sense7.judge.requests import Prompt, chats
 from sense7.judge.session import carry_out
 
 need_the_judge()
@@ -115,7 +114,7 @@ def test_the_same_command_again_sends_nothing_and_more_runs_and_a_greater_limit_
         ({"model": "another"}, "model: judge there, another now"),
         ({"prompt": Prompt("other", BRIEF.text)}, "prompt name: brief there, other now"),
         ({"prompt": Prompt("brief", "Rate that: {chat}")}, "prompt: "),
-        ({"shots": Shots("personal"), "prompt": Prompt("brief", "Rate this: {chat}~~EXAMPLES~~")}, "shots: "),
+        ({"shots": 3, "prompt": Prompt("brief", "Rate this: {chat}~~EXAMPLES~~")}, "shots: "),
         ({"words": "Other words."}, "requests: "),
         ({"server": "https://host.example/v1"}, "endpoint: http://localhost/v1 there, https://host.example/v1 now"),
     ],
@@ -224,50 +223,17 @@ def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(server, study_of, t
     assert "the disk has no locks (no locks)" in lines[0]
 
 
-def interrupted(plan, after):
-    """End a session when so many calls are over."""
-
+@pytest.mark.parametrize("folder", ["empty", "begun"])
+def test_a_session_that_has_not_ended_holds_no_predictions(folder, server, study_of, tmp_path):
     def progress(tally):
-        if tally.done == after:
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
-    with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
-        carry_out(plan, progress=progress)
-
-
-def test_the_answers_of_an_interrupted_session_are_evaluated_as_far_as_they_go(server, study_of, tmp_path):
-    replies = ["<S2>4</S2>", "<S2>10</S2>", "<S2>4/5</S2>", "I'd rather not.", "<S2>2</S2>", "<S2>3</S2>"]
-    server.script, study = lambda asked: Answered(text=replies[number_of(asked)]), study_of(6)
-    ask(study, server, tmp_path / "limited", limit=2)
-    interrupted(plan_for(study, server, tmp_path / "limited", concurrency=1), after=3)
-    found = evaluate(tmp_path / "limited", draws=50)  # the file lacks later answers, and gives way to the journal
-    assert found.notes[0].startswith("judge-brief-iter1: run 1 of 1 was interrupted: 5 of 6 answers so far")
-    folder, options = tmp_path / "out", {"runs": 2, "concurrency": 1}
-    server.asked.clear()
-    interrupted(plan_for(study, server, folder, **options), after=4)
-    assert not list(folder.glob("*.xlsx"))
-    found = evaluate(folder, draws=50)
-    (read,), *_ = read_paths(folder)
-    assert read.name == "judge-brief-iter1", "the second run has no answer yet"
-    frame = read.frame
-    assert frame["status"].tolist() == ["ok", "parse_failure", "ok", "parse_failure", NOT_ASKED, NOT_ASKED]
-    assert found.files[0]["coverage"].loc["not_asked", "estimate"] == 2
-    np.testing.assert_array_equal(counted_scores(frame, "authors"), [4, 1, 4, 3, np.nan, np.nan])
-    assert found.notes[0] == (
-        "judge-brief-iter1: run 1 of 2 was interrupted: 4 of 6 answers so far, from journal.sqlite; "
-        "the same `sense7 judge run` asks for the others."
-    )
-    whole = ask(study, server, folder, **options)
-    assert len(server.asked) == 12, "evaluating a session changes nothing of it"
-    assert (whole.statuses, whole.doubtful) == (Counter(ok=8, parse_failure=4), 4)
-    finished = evaluate(folder, draws=50)
-    assert [one["path"] for one in finished.files] == whole.paths
-    assert not any("interrupted" in note for note in finished.notes)
-
-
-def test_a_session_without_an_answer_holds_no_predictions(tmp_path):
-    (tmp_path / JOURNAL).write_text("")
-    with pytest.raises(UserError, match="no file of predictions"):
+    if folder == "begun":
+        with pytest.raises((KeyboardInterrupt, BaseExceptionGroup)):
+            carry_out(plan_for(study_of(6), server, tmp_path), progress=progress)
+    else:
+        (tmp_path / JOURNAL).write_text("")
+    with pytest.raises(UserError, match=r"no file of predictions yet: .* Give its `sense7 judge run` again\."):
         evaluate(tmp_path)
 
 
@@ -319,15 +285,6 @@ def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_o
     assert kept_in(tmp_path)["../a b/ü", 1].output == "\ud83d<S2>5</S2>\x00"
 
 
-@pytest.mark.long
-def test_a_viewer_can_be_made_of_the_logs(server, study_of, tmp_path):
-    with pytest.raises(UserError, match="there are no logs"):
-        bundle_logs(tmp_path / "out", tmp_path / "site")
-    ask(study_of(1), server, tmp_path / "out")
-    assert bundle_logs(tmp_path / "out", tmp_path / "site").is_file()
-    assert [path.suffix for path in (tmp_path / "site" / "logs").glob("*.eval")] == [".eval"]
-
-
 # Nothing else
 
 
@@ -364,20 +321,18 @@ def test_the_estimate_counts_what_is_left(server, study_of, tmp_path):
     assert first.cost_range == pytest.approx((tokens * 2e-6, tokens * 2e-6 + 8 * 3000 * 8e-6))
     ask(study, server, tmp_path, limit=2, runs=2)
     rest = plan_for(study, server, tmp_path, runs=2).estimate
-    assert (rest.calls, rest.kept, rest.output_mean, rest.cost_range) == (4, 4, 30.0, None)
+    assert (rest.calls, rest.kept, rest.input_tokens, rest.cost_range) == (4, 4, tokens // 2, None)
     said = "\n".join(rest.lines())
-    for part in ("4 answered already", "at the mean of the replies so far, 120", "cost           unknown"):
+    for part in ("4 answered already", "cost           unknown"):
         assert part in said
 
 
 def test_when_a_session_asks_first(server, study_of, tmp_path):
     known = plan_for(study_of(4), server, tmp_path, prices=Price(0.0, 1e3)).estimate  # at most 12.00
     unknown = plan_for(study_of(4), server, tmp_path, runs=300).estimate
-    assert "up to 12.00, more than the limit of 10.00" in known.needs_consent(None, near=True)
-    assert known.needs_consent(12.0, near=False) == ""
-    assert "1,200 calls of unknown cost" in unknown.needs_consent(None, near=False)
-    assert unknown.needs_consent(None, near=True) == ""
-    assert "can't be compared with the limit" in unknown.needs_consent(5.0, near=True)
+    assert "up to 12.00, more than 10.00" in known.needs_consent(near=True)
+    assert "1,200 calls of unknown cost" in unknown.needs_consent(near=False)
+    assert unknown.needs_consent(near=True) == ""
     for prices in ((1.0, None), (None, 1.0), (-1.0, 1.0), (float("nan"), 1.0), (float("inf"), 1.0)):
         with pytest.raises(UserError, match="price"):
             Price.of(*prices)
@@ -393,18 +348,6 @@ def test_the_first_call_is_sent_alone_until_it_has_an_answer(fault, server, stud
     alone = server.asked[: 3 if fault else 1]
     assert len({asked.prompt for asked in alone}) == 1
     assert server.asked[len(alone)].at - alone[-1].at >= 0.1, "the others follow when the first is answered"
-
-
-def test_the_others_do_not_wait_long_for_a_slow_first_answer(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "HEAD_START", 0.1)
-    server.latency = 1.0
-    ask(study_of(4), server, tmp_path)
-    assert server.most_at_once == 4
-
-
-def test_requests_begin_no_faster_than_a_minute_allows(server, study_of, tmp_path):
-    ask(study_of(5), server, tmp_path, per_minute=600)
-    assert server.asked[-1].at - server.asked[0].at >= 4 * 0.1 - 0.05
 
 
 def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(server, study_of, tmp_path):
@@ -427,7 +370,7 @@ def test_an_overrun_endpoint_is_sent_fewer_at_once_and_that_is_said(server, stud
 def test_the_endpoint_is_waited_for_as_long_as_it_asks_by_its_own_clock(server, study_of, tmp_path):
     def script(asked):
         at, number = time.time() + (0, 0, 0, 3600, -3600)[number_of(asked)], number_of(asked)
-        said = {0: ("Retry-After", "1"), 1: ("retry-after-ms", "1000")}
+        said = {0: ("Retry-After", "1"), 1: ("Retry-After", "1.0")}
         wait = said.get(number, ("Retry-After", email.utils.formatdate(at + 2, usegmt=True)))
         dated = ("Date", email.utils.formatdate(at, usegmt=True))
         return Answered(status=429, headers=(wait, dated), body=b"") if asked.time == 1 else GOOD
@@ -450,27 +393,16 @@ def test_a_wait_that_the_endpoint_asks_for_is_said_once_when_it_begins(server, s
     assert len(lines) == 2
 
 
-def test_silence_is_said_once_and_ends_after_the_time_of_one_call(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "SILENCE", 0.3)
-    lines, server.script = [], lambda asked: Answered(wait=30)
-    outcome = ask(study_of(30), server, tmp_path, say=lines.append, timeout=3, retries=5, concurrency=10)
-    assert 3 <= time.monotonic() - server.asked[0].at < 7, "calls begun meanwhile are not waited for"
+def test_a_silent_endpoint_is_given_up(server, study_of, tmp_path):
+    server.script = lambda asked: Answered(wait=30)
+    outcome = ask(study_of(30), server, tmp_path, timeout=2, retries=5, concurrency=10)
     assert 10 <= len(server.asked) < 20
     said = re.fullmatch(r"stopped after (\d+) of 30 calls: 10 replies in a row could not.*", outcome.stopped)
     assert len(server.asked) <= int(said[1]) < 20, "what was called off before it reached the endpoint counts"
-    silence = r"1?[0 ]*1? requests? without a reply for [0-3] seconds; a call is given up after 3 seconds \(--timeout\)"
-    assert [bool(re.fullmatch(silence, line)) for line in lines] == [True], lines
     reasons = frame_of(outcome)["reason"].str.partition(":")[0].value_counts().to_dict()
     assert reasons.pop("not asked") == 30 - int(said[1])
-    assert reasons.pop("no answer within 3 seconds (--timeout)") >= 10
+    assert reasons.pop("no answer within 2 seconds (--timeout)") >= 10
     assert set(reasons) <= {"no answer"}
-
-
-def test_a_slow_endpoint_is_not_taken_for_a_silent_one(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "SILENCE", 0.1)
-    lines, server.latency = [], 0.25
-    ask(study_of(4), server, tmp_path, say=lines.append, concurrency=1)
-    assert len(lines) == 1, "before it is known how slow it is"
 
 
 def test_the_time_of_a_call_is_that_of_all_its_attempts(server, study_of, tmp_path):
@@ -551,49 +483,6 @@ def test_replies_under_way_are_not_waited_for_longer_than_that(server, study_of,
     outcome = ask(study_of(12), server, tmp_path, give_up_after=3, concurrency=8)
     assert time.monotonic() - begun < 15
     assert outcome.statuses["parse_failure"] == 3
-
-
-# Prompts that are too long
-
-
-LONG = " and so on and on" * 1000
-"""About 17,000 characters."""
-
-
-@pytest.mark.parametrize(("counted", "context"), [(2048, 6000), (8192, 8192)])
-def test_a_prompt_that_the_endpoint_cut_is_a_failure_and_never_a_score(counted, context, server, study_of, tmp_path):
-    study, server.script = study_of(2, words=LONG), lambda asked: Answered(prompt_tokens=counted)
-    outcome = ask(study, server, tmp_path, context=context)
-    frame = frame_of(outcome)
-    assert outcome.statuses == Counter(prompt_cut=2)
-    assert frame["score"].isna().all()
-    assert counted_scores(frame, "authors").tolist() == [3.0, 3.0]
-    assert frame["output"].str.contains("<S2>4</S2>").all(), "what came is kept"
-    assert frame["reason"][0].startswith(f"the endpoint cut the prompt: it counted {counted:,} tokens of about 8,")
-    assert frame["input_tokens"].tolist() == [counted] * 2, "paid for"
-    server.script = lambda asked: GOOD
-    assert ask(study, server, tmp_path).statuses == Counter(ok=2)
-    assert len(server.asked) == 4
-
-
-@pytest.mark.parametrize("name", ["max_model_len", "context_length", "loaded_context_length"])
-def test_the_context_is_asked_for_and_what_is_longer_is_not_sent(name, server, study_of, tmp_path):
-    lines, study = [], study_of(3, words=LONG)
-    server.models = {"data": [{"id": "other", name: 10**6}, {"id": "judge", name: 4096}]}
-    outcome = ask(study, server, tmp_path, say=lines.append, give_up_after=1)
-    assert (server.asked, lines) == ([], ["the model's context has 4,096 tokens, as the endpoint says"])
-    assert (outcome.statuses, outcome.stopped) == (Counter(not_asked=3), "")
-    assert frame_of(outcome)["reason"][0].startswith("not sent: the prompt has about 8,")
-    assert np.isnan(counted_scores(frame_of(outcome), "authors")).all()
-    assert ask(study, server, tmp_path, context=32_768).statuses == Counter(ok=3)
-
-
-@pytest.mark.parametrize(
-    "models", [[], {"data": 4}, {"data": [{"id": "judge"}]}, {"data": [{"id": "judge", "max_model_len": "x"}]}]
-)
-def test_an_endpoint_that_does_not_say_its_context_is_asked_all_the_same(models, server, study_of, tmp_path):
-    server.models = models
-    assert ask(study_of(1), server, tmp_path).statuses == Counter(ok=1)
 
 
 # All of it at once

@@ -76,7 +76,7 @@ def test_a_dry_run_says_what_it_would_take_and_sends_nothing(server, command, tm
 
 def test_a_costly_session_asks_first_and_its_files_are_evaluated(server, command, tmp_path):
     arguments = [*command(2), "--price-in", 1, "--price-out", 1e5]
-    with pytest.raises(UserError, match=r"more than the limit of 10\.00\. Give --yes to go on"):
+    with pytest.raises(UserError, match=r"more than 10\.00\. Give --yes to go on"):
         invoked(*arguments)
     assert server.asked == []
     said = invoked(*arguments, "--yes")
@@ -108,12 +108,12 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, com
     said = invoked(*command(5), code=1).stderr
     assert "Give --param max_completion_tokens=3000" in said
     assert "5 without an answer; corrected in this way, the command asks for these again" in said
-    said = invoked(*command(5), "--param", "max_completion_tokens=3000", "--per-minute", "6000").stderr
+    said = invoked(*command(5), "--param", "max_completion_tokens=3000").stderr
     assert "parameters     the authors', without max_tokens and with max_completion_tokens=3000" in said
-    server.script = lambda asked: Answered(prompt_tokens=100_000)
-    said = invoked(*command(5, "cut"), "--context", "100000", code=1).stderr
+    too_long = endpoint.error_body("the request exceeds the available context size (4096 tokens), try increasing it")
+    server.script = lambda asked: Answered(status=400, body=too_long)
+    said = invoked(*command(5, "cut"), code=1).stderr
     assert "5 longer than the context of the model, and without a score" in said
-    assert "OLLAMA_CONTEXT_LENGTH" in said
     server.script = lambda asked: Answered(status=500, body=b"broken")
     options = ("--give-up-after", 3, "--concurrency", 1, "--policy", "authors")
     assert "not_asked 9" in invoked(*command(12, "none"), *options, code=1).stderr

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
+from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, claim_edition, list_editions
 from sense7.book.manifest import damage, environment_of, key_of, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
@@ -187,10 +187,6 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}
                 write_whole(source, to_ipynb(job.notebook, install_from, settings))
-        if inputs.logs:
-            from sense7.judge.logs import bundle_logs
-
-            bundle_logs(inputs.predictions[0].parent, pages / JUDGE_LOGS)
         write_manifest(edition, inputs.key, environment_of(root))
         claim_edition(folder, inputs.source, provenance.sha256)
     list_editions(folder.parent)
@@ -255,7 +251,6 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "parameters": ", ".join([*used, *([str(inputs.options)] if inputs.options else [])]),
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
-        "judge_logs": f"{JUDGE_LOGS}/index.html" if inputs.logs else "",
         "predictions": inputs.named_predictions,
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }

@@ -23,7 +23,6 @@ EXPLORER_PAGE = "book/explorer.html"
 EXPLORER_FOLDER = "explorer"
 """Their texts, in the same folder."""
 
-JUDGE_LOGS = "judge-logs"
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
@@ -115,7 +114,7 @@ def _listed(folder: Path) -> dict | None:
     if not (pages / "index.html").is_file():
         return None
     paths = [path.relative_to(pages) for path in pages.rglob("*.html")]
-    names = [path.as_posix() for path in paths if path.parts[0] not in {"_static", JUDGE_LOGS, "index.html"}]
+    names = [path.as_posix() for path in paths if path.parts[0] not in {"_static", "index.html"}]
     return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 

@@ -35,24 +35,21 @@ class Asking:
     data: Data
     model: Annotated[str, option("Name of the model, as the endpoint knows it.")] = DEFAULT_MODEL
     prompt: Annotated[Path | None, option("File of the prompt; our own if not given.")] = None
-    shots: Annotated[str, option("Rated examples in the prompt: zero, adaptive or personal.")] = "zero"
-    examples: Annotated[int, option("How many examples.", min=1)] = 5
-    order: Annotated[str, option("Of examples: similar-last, similar-first, file or shuffled.")] = "similar-last"
-    seed: Annotated[int, option("Seed of shuffled examples.", min=0)] = 0
+    shots: Annotated[int, option("How many rated examples the prompt holds, of other participants.", min=0)] = 0
     limit: Annotated[int | None, option("Only the first N conversations.", min=1)] = None
     param: Annotated[Many, option("Of the request, such as seed=1.", metavar="NAME=JSON", many=True)] = None
     omit: Annotated[Many, option("Parameter that the endpoint refuses, left out.", many=True)] = None
 
     def opened(self) -> dict:
         """The study and the rest of what :func:`sense7.judge.session.questions_for` takes."""
-        from sense7.judge.requests import Prompt, Shots, parse_parameters
+        from sense7.judge.requests import Prompt, parse_parameters
         from sense7.loading import load
 
         return {
-            "study": load(self.data, rated=self.shots != "zero"),  # only rated examples need ratings
+            "study": load(self.data, rated=self.shots > 0),  # only rated examples need ratings
             "prompt": Prompt.read(self.prompt) if self.prompt else None,
             "model": self.model,
-            "shots": Shots(self.shots, self.examples, self.order, self.seed),
+            "shots": self.shots,
             "limit": self.limit,
             "param": parse_parameters(self.param or ()),
             "omit": self.omit or (),
@@ -70,9 +67,6 @@ class Intervals:
 
 Runs = Annotated[int, option("How often each conversation is asked about.", min=1)]
 Policy = Annotated[str, option("Which reading of a reply counts: strict, or the authors' (at least 3).")]
-PriceIn = Annotated[float | None, option("Price of a million input tokens.")]
-PriceOut = Annotated[float | None, option("Price of a million output tokens.")]
-Judged = Annotated[str | None, option("The data set that was judged: adds baselines, and who errs to one side.")]
 Files = Annotated[list[Path], typer.Argument(help="Prediction files, or folders of them.")]
 
 
@@ -84,21 +78,17 @@ class Evaluated(Intervals):
     score_scale: Annotated[str | None, option("Of others' scores, such as 0-100.", metavar="WORST-BEST")] = None
     as_json: Annotated[bool, option("Print as JSON, every metric included.", "--json")] = False
 
-    def show(self, report: Callable, paths: list[Path], data: str | None, **given) -> None:
+    def show(self, report: Callable, paths: list[Path], **given) -> None:
         """Print a report on the files, as text or as JSON."""
         from sense7.judge.files import ScoreScale
-        from sense7.loading import load
 
         found = report(
             paths,
-            study=load(data) if data else None,
             policy=self.policy,
             score_scale=None if self.score_scale is None else ScoreScale.of(self.score_scale),
             **{one.name: getattr(self, one.name) for one in fields(Intervals)},
             **given,
         )
-        for path, why in found.left_out.items():
-            print(plain_lines(f"note: {path}: {why}"), file=sys.stderr)
         print(found.to_json() if self.as_json else plain_lines(found.text()))
 
 
@@ -111,8 +101,6 @@ class Sending:
     policy: Policy = "strict"
     unit: Annotated[str, option("What is rated: conversation or turn.")] = "conversation"
     rating: Annotated[str, option("overall, a dimension such as Affective, or all of these in one call.")] = "overall"
-    per_minute: Annotated[int | None, option("Requests that may begin in a minute.", min=1)] = None
-    context: Annotated[int | None, option("Tokens of the model's context; else the endpoint is asked.", min=1)] = None
     timeout: Annotated[float, option("Seconds that a call may take, further attempts included.", min=0.001)] = 120.0
     retries: Annotated[int, option("Further attempts of a call that failed.", min=0)] = 5
     backoff: Annotated[float, option("Seconds before the first of them; doubled each time.", min=0)] = 1.0
@@ -126,9 +114,8 @@ def run(
     asking: Asking,
     sending: Sending,
     base_url: Annotated[str | None, option("Endpoint, as http://localhost:11434/v1; OpenAI's if not given.")] = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    limit_cost: Annotated[float | None, option("Cost above which to ask first; 10 if not given.", min=0)] = None,
+    price_in: Annotated[float | None, option("Price of a million input tokens.")] = None,
+    price_out: Annotated[float | None, option("Price of a million output tokens.")] = None,
     dry_run: Annotated[bool, option("Say what it would take, and send nothing.", "--dry-run")] = False,
     yes: Annotated[bool, option("Do not ask first.", "--yes", "-y")] = False,
 ) -> None:
@@ -151,18 +138,16 @@ def run(
     )
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
-    lines += [*describe_parameters(asking.model, plan.questions.parameters), *plan.estimate.lines()]
+    lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(plan.give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
     if dry_run:
         print("\n".join(lines))
         return
     print("\n".join(lines), file=sys.stderr)
-    reason = "" if yes else plan.estimate.needs_consent(limit_cost, near=endpoint.is_near)
+    reason = "" if yes else plan.estimate.needs_consent(near=endpoint.is_near)
     if reason and not sys.stdin.isatty():
-        raise UserError(
-            f"{reason}. Give --yes to go on; or fewer --runs, a --limit, or prices and a --limit-cost that suffices."
-        )
+        raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
         raise UserError("nothing was sent")
     last, total = time.monotonic(), plan.estimate.calls
@@ -179,25 +164,22 @@ def run(
         outcome = carry_out(plan, progress=show, say=say)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
-    if failed := failed - (len(outcome.cut) - outcome.statuses["prompt_cut"]):  # too long to be sent: said below
+    if failed:
         again = "corrected in this way, the command asks" if outcome.final else "the same command asks"
         problems.append(f"{failed:,} without an answer; {again} for these again")
-    if cut := outcome.cut:
-        problems.append(f"{len(cut):,} longer than the context of the model, and without a score; {cut[0]}")
+    if cut := outcome.statuses["prompt_cut"]:
+        remedy = "Give the server a longer context, and the same command asks again"
+        problems.append(f"{cut:,} longer than the context of the model, and without a score. {remedy}")
     _end(outcome, outcome.remarks, "", problems)
 
 
 @judge.command()
 @with_options
-def evaluate(
-    paths: Files,
-    evaluated: Evaluated,
-    data: Judged = None,
-) -> None:
+def evaluate(paths: Files, evaluated: Evaluated) -> None:
     """Compare predictions with the ratings: per file, and over files."""
     from sense7.judge.report import evaluate as evaluate_files
 
-    evaluated.show(evaluate_files, paths, data)
+    evaluated.show(evaluate_files, paths)
 
 
 @judge.command()
@@ -205,46 +187,38 @@ def evaluate(
 def compare(
     paths: Files,
     evaluated: Evaluated,
-    data: Judged = None,
-    each_run: Annotated[bool, option("Take each file for a judge of its own.", "--each-run")] = False,
-    price: Annotated[Many, option("Of a million tokens.", metavar="JUDGE=IN,OUT", many=True)] = None,
-    jury: Annotated[str, option("Juries of runs and of judges, too.", metavar="mean|median|majority")] = "",
-    worth: Annotated[float, option("Gain in a metric that a further call of a jury has to bring.")] = 0.0,
+    data: Annotated[str | None, option("The data set that was judged: adds baselines.")] = None,
 ) -> None:
     """Compare judges with each other: paired differences of every metric, on the same conversations.
 
-    Files that are called alike but for the number of the run are runs of one judge. Judges are averaged only by
-    --jury, which adds what juries gain over their members, and whether that is worth the calls.
+    Files that are called alike but for the number of the run are runs of one judge.
     """
-    from sense7.judge.cost import Price
     from sense7.judge.report import compare as compare_files
+    from sense7.loading import load
 
-    prices = dict(Price.named(text) for text in price or ())
-    evaluated.show(compare_files, paths, data, each_run=each_run, prices=prices, jury=jury, worth=worth)
+    evaluated.show(compare_files, paths, study=load(data) if data else None)
 
 
 @judge.command()
 @with_options
 def learn(
     data: Data,
-    out: Annotated[Path, option("Folder of the prediction files.")],
-    baseline: Annotated[Many, option("In place of the learned judge.", metavar="NAME", many=True)] = None,
+    out: Annotated[Path, option("Folder of the prediction file.")],
 ) -> None:
     """Predict every conversation by what other participants' ratings teach, offline.
 
     The learned judge is the mean of two ridge regressions, on words and on how much the assistant wrote. No
-    conversation is predicted by ratings of its own participant. Its files are those of a judge: evaluate, compare or
-    calibrate them.
+    conversation is predicted by ratings of its own participant. Its file is that of a judge: evaluate, compare or
+    calibrate it.
     """
-    from sense7.judge.learned import LEARNED, write_learned
+    from sense7.judge.baselines import write_learned
     from sense7.loading import load
 
     study = load(data)
     rated = count_of(len(study.conversations), "conversation")
     people = count_of(study.conversations["participant"].nunique(), "participant")
     print(plain_lines(f"learning from {rated} of {people}; up to a minute or two ..."), file=sys.stderr, flush=True)
-    for path in write_learned(study, out, baseline or (LEARNED,)):
-        print(plain_lines(str(path)))
+    print(plain_lines(str(write_learned(study, out))))
 
 
 @judge.command()
@@ -253,7 +227,6 @@ def calibrate(
     paths: Files,
     out: Annotated[Path, option("Folder of the calibrated prediction files.")],
     intervals: Intervals,
-    mapping: Annotated[str, option("isotonic or ordinal.")] = "isotonic",
 ) -> None:
     """Bring scores to the level of the ratings, by what other participants teach.
 
@@ -262,7 +235,7 @@ def calibrate(
     """
     from sense7.judge.report import calibrate as calibrate_files
 
-    done = calibrate_files(paths, out, mapping=mapping, **vars(intervals))
+    done = calibrate_files(paths, out, **vars(intervals))
     print(plain_lines(done.text()))
 
 
@@ -274,18 +247,14 @@ judge.add_typer(batch, name="batch")
 def export_batch(
     out: Annotated[Path, option("File of requests to write, one line for each.")],
     asking: Asking,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
     runs: Runs = 1,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
     from sense7.judge.batch import export_requests
-    from sense7.judge.cost import Price, estimate
     from sense7.judge.session import questions_for
 
-    prices, questions = Price.of(price_in, price_out), questions_for(**asking.opened())
-    export_requests(questions, runs, out)
-    print("\n".join(estimate(questions, runs, prices=prices).lines()), file=sys.stderr)
+    number = export_requests(questions_for(**asking.opened()), runs, out)
+    print(count_of(number, "request"), file=sys.stderr)
     print(out)
 
 

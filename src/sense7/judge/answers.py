@@ -96,6 +96,8 @@ class Written:
     remarks: list[str] = field(default_factory=list)
     doubtful: int = 0
     without_score: list[str] = field(default_factory=list)
+    stopped: str = ""
+    final: bool = False
 
     def add(self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str) -> pd.DataFrame:
         """Write the file of a run, and give its frame."""

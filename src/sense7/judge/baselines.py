@@ -1,4 +1,4 @@
-"""What can be counted in a conversation's texts, user and assistant apart. Ratings are never looked at."""
+"""Baselines of a judge: what simple rules predict of a conversation, and how right they are."""
 
 import re
 import unicodedata
@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,14 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
 
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, tabulate
+from sense7.findings.core import NotComputable, Number, need, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
+from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
+from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.judge.requests import same_chats
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -31,6 +35,7 @@ __all__ = [
     "baseline_predictions",
     "baseline_table",
     "words_of",
+    "write_learned",
 ]
 
 SPEAKERS = ("user", "assistant")
@@ -185,7 +190,7 @@ def baseline_predictions(
         "majority label": ("most frequent label of the other participants", _Data.majority),
         "own mean": ("mean of the participant's other conversations", _Data.own_mean),
         "words per turn": (f"ridge regression on the assistant's words per turn, {data.folds}", _Data.words_per_turn),
-        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", _Data.all_words),
+        "all words, ridge": (f"ridge regression on TF-IDF, {data.folds}", lambda data: data.all_words),
         "learned judge": (f"mean of ridge regressions on TF-IDF and on words per turn, {data.folds}", _Data.learned),
     }
     found = {}
@@ -195,7 +200,7 @@ def baseline_predictions(
         try:
             data.check()
             score, plain = predict(data)
-        except _NothingToLearnError as why:
+        except NotComputable as why:
             nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
             found[name] = Baseline(name, method, nothing, str(why))
             continue
@@ -273,10 +278,6 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
     return tabulate("baseline", numbers, bootstrap)
 
 
-class _NothingToLearnError(Exception):
-    """Why a baseline has no predictions."""
-
-
 class _Data:
     """What all baselines learn from: the conversations with ground truth."""
 
@@ -296,10 +297,8 @@ class _Data:
 
     def check(self) -> None:
         """Raise if there is nothing to predict."""
-        if not self.rated.any():
-            raise _NothingToLearnError("no conversation of this data set has ground truth")
-        if np.ptp(self.truth[self.rated]) == 0:
-            raise _NothingToLearnError("ground truth is the same in every conversation")
+        need(self.rated.any(), "no conversation of this data set has ground truth")
+        need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
 
     @property
     def folds(self) -> str:
@@ -314,14 +313,11 @@ class _Data:
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from and rows to predict, for each fold of participants."""
-        if self.participants < FEWEST_PARTICIPANTS:
-            raise _NothingToLearnError(
-                f"{self.participants} participants are too few to learn from others"
-                if self.participants > 1
-                else "there is only one participant, and nobody else to learn from"
-            )
-        if not self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any():
-            raise _NothingToLearnError("no message of a conversation with ground truth has a text")
+        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
+        few = f"{self.participants} participants are too few to learn from others"
+        need(self.participants >= FEWEST_PARTICIPANTS, few)
+        has_text = self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any()
+        need(has_text, "no message of a conversation with ground truth has a text")
         same_text = same_chats(self.study)[self.known]
         splits, rows = [], np.flatnonzero(self.rated)
         fold = np.zeros(self.people.max() + 1, dtype=int)  # of a participant; the first, of who rated nothing
@@ -332,39 +328,27 @@ class _Data:
             test = np.flatnonzero(fold[self.people] == number)
             rated = np.flatnonzero((fold[self.people] != number) & self.rated)
             own = rated[~np.isin(same_text[rated], same_text[test])]
-            if len(own) < FEWEST_CONVERSATIONS or len(np.unique(self.people[own])) < 2:
-                shared = len(own) < len(rated)
-                raise _NothingToLearnError(
-                    "too little to learn from without the texts that several participants have in common"
-                    if shared
-                    else f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
-                )
+            shared = "too little to learn from without the texts that several participants have in common"
+            few = f"{count_of(int(self.rated.sum()), 'conversation')}: too few to learn from"
+            enough = len(own) >= FEWEST_CONVERSATIONS and len(np.unique(self.people[own])) > 1
+            need(enough, shared if len(own) < len(rated) else few)
             splits.append((own, test))
         return splits
 
     def fitted(
-        self, features_of: Callable[[np.ndarray | None], object], *, scaled: bool = False
+        self, features_of: Callable[[np.ndarray], object], *, scaled: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores by ridge regression in folds, and the mean that each fold is predicted without features."""
-        splits, everywhere = self.splits, features_of(None)
-        if sparse.issparse(everywhere):  # never unfolded: words are many
-            varies = all(everywhere.shape) and (everywhere.max(axis=0) - everywhere.min(axis=0)).nnz
-        else:
-            varies = np.ptp(everywhere, axis=0).any()
-        if not varies:
-            raise _NothingToLearnError("in this the conversations do not differ")
-        del everywhere
         score, plain = np.empty(len(self.truth)), np.empty(len(self.truth))
-        for train, test in splits:
+        for train, test in self.splits:
             features = features_of(train)
             if not features.shape[1]:  # nothing is known: the mean is predicted
                 features = sparse.csr_matrix((features.shape[0], 1))
             if scaled:
                 features = StandardScaler().fit(features[train]).transform(features)
-            products = None  # of scalar products of rows, where these are fewer than the features
-            if min(features.shape[1], _MOST_SOLVED) > len(self.truth):
-                products = features @ features.T
-                products = products.toarray() if sparse.issparse(products) else products
+            products = None  # of scalar products of rows
+            if sparse.issparse(features) and len(self.truth) <= _MOST_SOLVED:
+                products = (features @ features.T).toarray()
             known, people = (features, self.truth, products), self.people[train]
             folds = GroupKFold(min(INNER_FOLDS, len(np.unique(people)))).split(train, groups=people)
             squares = []
@@ -373,15 +357,13 @@ class _Data:
                 squares.append(np.square(errors).mean(axis=1))
             alpha = ALPHAS[rounded(np.mean(squares, axis=0)).argmin()]  # as RidgeCV chooses
             (score[test],), plain[test] = _ridge(*known, train, test, [alpha]), self.truth[train].mean()
+        need(np.round(score - plain, _DIGITS).any(), "in this the conversations do not differ")
         return score, plain
 
     @cached_property
-    def _of_words(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.fitted(lambda train: tfidf(self.said[1], train))
-
     def all_words(self) -> tuple[np.ndarray, np.ndarray]:
         """Which words occur."""
-        return self._of_words
+        return self.fitted(lambda train: tfidf(self.said[1], train))
 
     def words_per_turn(self) -> tuple[np.ndarray, np.ndarray]:
         """How much the assistant wrote."""
@@ -391,13 +373,12 @@ class _Data:
 
     def learned(self) -> tuple[np.ndarray, np.ndarray]:
         """Both."""
-        (words, plain), (lengths, _) = self.all_words(), self.words_per_turn()
+        (words, plain), (lengths, _) = self.all_words, self.words_per_turn()
         return (words + lengths) / 2, plain
 
     def majority(self) -> tuple[np.ndarray, np.ndarray]:
         """Most frequent label of the others."""
-        if self.participants < 2:
-            raise _NothingToLearnError("there is only one participant, and nobody else to learn from")
+        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
         own = np.array([label_counts(self.truth[self.people == person]) for person in range(self.participants)])
         most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
         return most[self.people], most[self.people]
@@ -405,8 +386,7 @@ class _Data:
     def own_mean(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean of the participant's other conversations."""
         number = np.bincount(self.people)
-        if number.max() < 2:
-            raise _NothingToLearnError("no participant has two conversations with ground truth")
+        need(number.max() > 1, "no participant has two conversations with ground truth")
         total = np.bincount(self.people, weights=self.truth)
         of_others = (total.sum() - total) / np.maximum(number.sum() - number, 1)
         own = (total[self.people] - self.truth) / np.maximum(number[self.people] - 1, 1)
@@ -415,22 +395,32 @@ class _Data:
 
 def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarray, alphas) -> np.ndarray:
     """Predictions of ridge regressions with an intercept: (penalties, new rows)."""
-    level, right = truth[own].mean(), truth[own] - truth[own].mean()
-    if products is not None:
-        within, across = products[np.ix_(own, own)], products[np.ix_(new, own)]
-        means = within.mean(axis=0)
-        within = within - means - means[:, None] + means.mean()
-        across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
-    elif features.shape[1] <= _MOST_SOLVED:
-        known, across = (one.toarray() if sparse.issparse(one) else one for one in (features[own], features[new]))
-        center = known.mean(axis=0)
-        within, across, right = (known - center).T @ (known - center), across - center, (known - center).T @ right
-    else:  # memory grows with the square: scikit-learn iterates
-        fits = [Ridge(alpha, solver="sparse_cg", tol=1e-10).fit(features[own], truth[own]) for alpha in alphas]
+    if products is None:  # one feature; or memory would grow with the square of the rows, and scikit-learn iterates
+        solver = "sparse_cg" if sparse.issparse(features) else "cholesky"
+        fits = [Ridge(alpha, solver=solver, tol=1e-10).fit(features[own], truth[own]) for alpha in alphas]
         return np.stack([fit.predict(features[new]) for fit in fits])
+    level, within, across = truth[own].mean(), products[np.ix_(own, own)], products[np.ix_(new, own)]
+    means = within.mean(axis=0)
+    within = within - means - means[:, None] + means.mean()
+    across = across - across.mean(axis=1, keepdims=True) - means + means.mean()
     places, unit = np.diag_indices(len(within)), within.diagonal().copy()
     predicted = []
     for alpha in alphas:
         within[places] = unit + alpha
-        predicted.append(across @ solve(within, right, assume_a="pos") + level)
+        predicted.append(across @ solve(within, truth[own] - level, assume_a="pos") + level)
     return np.stack(predicted)
+
+
+def write_learned(study: Study, folder: str | Path) -> Path:
+    """Write the learned judge's predictions in the judges' layout, of conversations without a rating too."""
+    (learned,) = baseline_predictions(study, names=("learned judge",), unrated=True).values()
+    if learned.reason:
+        raise UserError(
+            f"{study.name}: {learned.name}: {learned.reason}. Nothing was written. Give a workbook with rated "
+            "conversations of more participants."
+        )
+    frame = learned.predictions.drop(columns="above").assign(status="ok", model=learned.name, run=1)
+    frame = frame.assign(score=frame["score"].clip(LOWEST, HIGHEST), returned_model=learned.method)
+    path = prediction_path(folder, "learned-judge", "baseline", 1)
+    write_predictions(path, frame)
+    return path

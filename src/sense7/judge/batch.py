@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, reading, write_whole
+from sense7.exchange.records import json_lines
+from sense7.files import not_written, reading, write_whole
 from sense7.judge.answers import Answer, NoCompletion, Written, answers_to, read_response, words_of
 from sense7.judge.journal import JOURNAL
 from sense7.judge.requests import Questions
@@ -82,11 +83,7 @@ def import_replies(
         first = f"; the first is {found.foreign[0]!r}" if found.foreign else ""
         raise UserError(
             f"{named}: none of {said} is to a request of these data and options{first}. Give the data, model, prompt "
-            "and shots with which the requests were exported."
-        )
-    if runs is None and max(answers) > len(records):
-        raise UserError(
-            f"{named}: {said}, one of them to run {max(answers):,}. Say with --runs how many runs were exported."
+            "and number of shots with which the requests were exported."
         )
     runs = runs or max(answers)
     found.missing = runs * len(known) - sum(map(len, answers.values()))
@@ -97,26 +94,13 @@ def import_replies(
 
 def _replies(path: Path) -> Iterator[dict]:
     """Every reply in a file."""
-    with reading(path) as stream:  # a pipe might never end
-        content = stream.read()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: not a text in UTF-8 (byte {error.start + 1:,}). Download the replies again."
-        ) from None
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UserError(
-                f"{path}: line {number:,} is no JSON ({one_line(error)}). Download the replies again."
-            ) from None
-        if not isinstance(record, dict) or not isinstance(record.get("custom_id"), str):
-            raise UserError(f"{path}: line {number:,} is no reply of a batch: it has no custom_id. Check the file.")
-        yield record
+    with reading(path) as stream:
+        for place, record in json_lines(path, stream):
+            if isinstance(record, UserError):
+                raise record
+            if not isinstance(record, dict) or not isinstance(record.get("custom_id"), str):
+                raise UserError(f"{path}: {place} is no reply of a batch: it has no custom_id. Check the file.")
+            yield record
 
 
 def _answer(record: dict, conversation: str, run: int) -> Answer:

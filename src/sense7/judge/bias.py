@@ -1,8 +1,8 @@
 r"""Where a judge errs to one side: its mean error by what a conversation is like.
 
 The error of a conversation is the score minus the ground truth, mean over the runs that have a score. Each row of the
-table is one group of one factor: the mean error there, and the difference from the mean error of all other
-conversations, with its interval over participants. P values (:func:`sense7.estimators.bootstrap.resampled_p`) are
+table is one group of one factor: the mean error there minus the mean error of all other conversations, with its
+interval over participants. P values (:func:`sense7.estimators.bootstrap.resampled_p`) are
 corrected by Holm's rule over the whole table. Groups are not made by chance: what a condition differs in, such as
 length, shows in its row as well.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
-from sense7.estimators.estimates import estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.findings.core import resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
@@ -22,10 +22,10 @@ from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import Metric, Unresampled
 from sense7.study import Study
 
-__all__ = ["bias_in_words", "bias_table"]
+__all__ = ["bias_table"]
 
 _FAMILIES = {
-    "OpenAI": r"gpt|chatgpt|openai|davinci",
+    "OpenAI": r"gpt|chatgpt|openai|davinci|o[134](?![0-9])",
     "Anthropic": r"claude|anthropic",
     "Google": r"gemini|gemma|palm|bard",
     "Meta": r"llama",
@@ -48,8 +48,6 @@ def family_of(name: str) -> str:
     """Return the maker of the language model that a name names; "" if it is not known or the name holds several."""
     text = name.casefold()
     found = [maker for maker, words in _FAMILIES.items() if re.search(rf"(?<![a-z])(?:{words})(?![a-z])", text)]
-    if not found and re.search(r"(?<![a-z0-9])o[134](?![a-z0-9])", text):
-        return "OpenAI"
     return found[0] if len(found) == 1 else ""
 
 
@@ -59,27 +57,18 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     own, reasons = family_of(judge_model), {}
     makers = {name: family_of(str(name)) for name in conditions.dropna().unique()}
     family = pd.Series(None, index=conditions.index, dtype=object)
-    if not own:
-        reasons["model family"] = f"not known: the judge's name ({judge_model or 'none'}) names no known model family"
-    elif not any(makers.values()):
-        reasons["model family"] = "not known: no condition names a known model family"
-    elif own not in makers.values():
-        reasons["model family"] = f"nothing to compare: no condition is of the judge's family ({own})"
+    if own not in makers.values() or not own:
+        reasons["model family"] = f"no condition is of the family of the judge ({judge_model or 'no name'})"
     else:
         family = conditions.map({name: "own" if one == own else "other" for name, one in makers.items() if one})
     groups = pd.DataFrame({"condition": conditions, "model family": family}, dtype=object)
-    for factor in groups:
-        values = groups[factor].dropna().unique()
-        if len(values) < 2:
-            what = f"{values[0]} everywhere" if len(values) else "not known"
-            reasons.setdefault(factor, f"nothing to compare: {what}")
     return groups, reasons
 
 
 def bias_table(
     study: Study, runs: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap, *, policy: str = "strict"
 ) -> pd.DataFrame:
-    """Return a judge's mean error by group, and how it differs from that of all other conversations.
+    """Return how a judge's mean error in each group differs from that in all other conversations.
 
     Parameters
     ----------
@@ -95,8 +84,8 @@ def bias_table(
     Returns
     -------
     DataFrame
-        Table of estimates of the differences, indexed by factor and group, with the columns mean_error, p, p_holm
-        (over the table) and key. A factor that distinguishes nothing has one row, whose group is "" and which says why.
+        Table of estimates of the differences, indexed by ``factor: group``, with the columns p, p_holm (over the table)
+        and key. A factor that distinguishes nothing has one row, which is called by the factor and says why.
         A group of fewer than five participants, or whose complement is, has no interval.
     """
     truth = ground_truth(study.turns, study.conversations["conversation"])
@@ -113,11 +102,11 @@ def bias_table(
         known = column.notna()
         present = list(column.dropna().value_counts().index)
         reason = "" if len(error) else ABSENT
-        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare with a score")
+        reason = reason or reasons.get(factor, "" if len(present) > 1 else "nothing to compare")
         if reason:
             key = "bias_own_family" if own else ""
             row = estimate_row(n=0, unit=_ABOUT.unit, method=_ABOUT.method, reason=reason, key=key)
-            rows[factor, ""] = row | {"mean_error": np.nan, "p": np.nan}
+            rows[factor] = row | {"p": np.nan}
             continue
         plain, value = safe_names(present), error[known].to_numpy(dtype=float)
         people = participant.reindex(error.index[known])
@@ -131,26 +120,7 @@ def bias_table(
             row = _ABOUT.number(group, drawn, people[inside]).row(some)
             row["key"] = "bias_own_family" if own else f"bias_condition_{plain[group]}"
             p = np.nan if row["reason"] else resampled_p(drawn[1:])
-            rows[factor, str(group)] = row | {"mean_error": value[inside].mean(), "p": p}
-    table = estimate_table({f"{factor}: {group}": row for (factor, group), row in rows.items()}, "group")
-    table.index = pd.MultiIndex.from_tuples(rows, names=["factor", "group"])
+            rows[f"{factor}: {group}"] = row | {"p": p}
     p = np.array([row["p"] for row in rows.values()])
-    table["method"] = simulated_prefix(runs) + table["method"]
-    return table.assign(mean_error=[row["mean_error"] for row in rows.values()], p=p, p_holm=holm(p))
-
-
-def bias_in_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Return what :func:`bias_table` returned as texts."""
-    rows = {}
-    for (factor, group), row in table.iterrows():
-        if row["reason"] and not group:
-            rows[factor] = {"n": "", "mean error": "", "minus all others": row["reason"], "p, Holm": ""}
-            continue
-        interval = f" [{row['low']:z.2f}, {row['high']:z.2f}]" if np.isfinite(row["low"]) else f" ({row['reason']})"
-        rows[f"{factor}: {group}"] = {
-            "n": f"{row['n']:,}",
-            "mean error": f"{row['mean_error']:z.2f}",
-            "minus all others": f"{row['estimate']:z.2f}{interval}",
-            "p, Holm": p_in_words(row["p_holm"]),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("group of conversations")
+    table = estimate_table(rows, "conversations")
+    return table.assign(method=simulated_prefix(runs) + table["method"], p=p, p_holm=holm(p))

@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
-from sense7.estimators.cumulative_logit import fit_cumulative_logit
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.findings.ground_truth import labels
 from sense7.judge.judges import ABSENT
@@ -18,23 +16,16 @@ from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
 __all__ = [
-    "MAPPINGS",
     "calibrated",
     "calibration_errors",
     "mean_over_runs",
 ]
 
-MAPPINGS = ("isotonic", "ordinal")
-"""Ways to map scores to levels."""
-
-AS_GIVEN = "as given"
+AS_GIVEN, ISOTONIC = "as given", "isotonic"
 
 FOLDS = 10
 FEWEST_PARTICIPANTS = 5
 """Participants with ratings and scores below which no mapping is learned."""
-
-_KEYS = {AS_GIVEN: "calibration_error_as_given", "isotonic": "calibration_error_isotonic"}
-
 
 _ERROR = "expected calibration error: mean over conversations of |mean rating - mean score| of their score's level"
 
@@ -69,10 +60,8 @@ def mean_over_runs(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return known.assign(score=scores.astype(float).mean(axis=1))
 
 
-def calibrated(frame: pd.DataFrame, mapping: str = "isotonic") -> np.ndarray:
-    """Scores mapped to the scale of the ratings, participants held out."""
-    if mapping not in MAPPINGS:
-        raise UserError(f"{mapping!r} is no mapping of scores. Choose one of {', '.join(MAPPINGS)}.")
+def calibrated(frame: pd.DataFrame) -> np.ndarray:
+    """Scores mapped to the scale of the ratings by isotonic regression, participants held out."""
     score, truth = (frame[name].to_numpy(dtype=float) for name in ("score", "ground_truth"))
     people = frame["participant"].to_numpy(dtype=object)
     rated = np.isfinite(score) & np.isfinite(truth)
@@ -88,25 +77,11 @@ def calibrated(frame: pd.DataFrame, mapping: str = "isotonic") -> np.ndarray:
         known, new = scored[train][rated[scored[train]]], scored[test]
         if not len(known):
             raise UserError("All ratings are of one fold of participants. Give predictions of more participants.")
-        if mapping == "isotonic":
-            mapped[new] = IsotonicRegression(out_of_bounds="clip").fit(score[known], truth[known]).predict(score[new])
-            continue
-        level = labels(truth[known])
-        occurring, fit = np.unique(level), fit_cumulative_logit(level, score[known][:, None], pd.Series(people[known]))
-        if fit is not None:
-            above = expit(score[new][:, None] * fit.coefficients - fit.thresholds)
-            mapped[new] = occurring[0] + above @ np.diff(occurring)
-        elif len(occurring) == 1 or np.ptp(score[known]) == 0:
-            mapped[new] = level.mean()
-        else:
-            raise UserError(
-                "The cumulative logit of the levels on the scores has no maximum: the scores part the levels without "
-                "any overlap. Use the mapping isotonic."
-            )
+        mapped[new] = IsotonicRegression(out_of_bounds="clip").fit(score[known], truth[known]).predict(score[new])
     return mapped
 
 
-def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Expected calibration error before and after calibration.
 
     .. math:: ECE = \sum_{k=1}^{5} \frac{n_k}{n} \left| \bar y_k - \bar s_k \right|
@@ -123,9 +98,9 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
 
     Returns
     -------
-    dict
-        "calibration": table of estimates by mapping; "drop": by how much calibration lowers the error of the same
-        conversations.
+    DataFrame
+        Table of estimates: the error of the scores as given, that of the calibrated ones, and by how much it is lower
+        on the same conversations.
 
     Notes
     -----
@@ -140,44 +115,37 @@ def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     >>> frame = pd.DataFrame({"participant": people, "score": np.repeat([1.0, 2, 4, 5], 10)})
     >>> frame["ground_truth"] = frame["score"] / 2 + 2
     >>> bootstrap = ParticipantBootstrap(people, draws=100, seed=1)
-    >>> calibration_errors(frame, bootstrap)["calibration"].loc[["as given", "isotonic"], "estimate"].tolist()
-    [0.75, 0.0]
+    >>> calibration_errors(frame, bootstrap)["estimate"].tolist()
+    [0.75, 0.0, 0.75]
     """
-    truth, scores, reasons = frame["ground_truth"].to_numpy(dtype=float), {}, {}
-    scores[AS_GIVEN] = frame["score"].to_numpy(dtype=float)
-    for mapping in MAPPINGS:
-        try:
-            scores[mapping] = calibrated(frame, mapping)
-        except UserError as error:
-            scores[mapping], reasons[mapping] = np.full(len(frame), np.nan), str(error)
-    # Per conversation: rating minus score in the column of the score's level, and 1; by mapping in another dimension.
-    sums = {}
-    for way, score in scores.items():
-        known = np.isfinite(score) & np.isfinite(truth)
-        sums[way] = np.zeros((known.sum(), len(LEVELS) + 1))
-        sums[way][:, -1] = 1
-        sums[way][np.arange(known.sum()), labels(score[known]).astype(int) - 1] = (truth - score)[known]
+    given, truth = (frame[name].to_numpy(dtype=float) for name in ("score", "ground_truth"))
+    nothing = frame.attrs.get("reason") or "no conversation has both a rating and a score"
+    try:
+        mapped, why = calibrated(frame), nothing
+    except UserError as error:
+        mapped, why = np.full(len(frame), np.nan), frame.attrs.get("reason") or str(error)
 
-    def row(way: str, values: np.ndarray, statistic: Callable, method: str, lowest: float, key: str = "") -> dict:
-        shown = {"n": len(values), "unit": "level, difference", "method": method, "key": key}
-        if not len(values):
-            reason = frame.attrs.get("reason") or reasons.get(way) or "no conversation has both a rating and a score"
-            return estimate_row(**shown, reason=reason)
-        known = np.isfinite(scores[way]) & np.isfinite(truth)
-        found = bootstrap.estimate(statistic, values, frame.loc[known, "participant"], OWN_SCALE)
-        return bootstrap.row(
-            found._replace(low=np.maximum(found.low, lowest)), **shown, how=bootstrap.describe(OWN_SCALE)
-        )
-
-    def error(sums: np.ndarray) -> np.ndarray:
+    def errors(sums: np.ndarray) -> np.ndarray:
         return np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1]
 
-    def drop(sums: np.ndarray) -> np.ndarray:
-        return error(sums[..., 0, :]) - error(sums[..., 1, :])
+    def row(scores: list[np.ndarray], statistic: Callable, method: str, reason: str, lowest: float, key: str) -> dict:
+        known = np.isfinite(truth) & np.isfinite(scores).all(axis=0)
+        shown = {"n": int(known.sum()), "unit": "level, difference", "method": method, "key": key}
+        if not known.any():
+            return estimate_row(**shown, reason=reason)
+        # Per conversation and scores: rating minus score in the column of the score's level, and 1.
+        sums = np.zeros((shown["n"], len(scores), len(LEVELS) + 1))
+        sums[..., -1] = 1
+        for place, score in enumerate(scores):
+            sums[np.arange(shown["n"]), place, labels(score[known]).astype(int) - 1] = (truth - score)[known]
+        found = bootstrap.estimate(statistic, sums, frame.loc[known, "participant"], OWN_SCALE)
+        found = found._replace(low=np.maximum(found.low, lowest))
+        return bootstrap.row(found, **shown, how=bootstrap.describe(OWN_SCALE))
 
-    errors = {way: row(way, values, error, f"{way}: {_ERROR}", 0, _KEYS.get(way, "")) for way, values in sums.items()}
-    drops = {}
-    for way in MAPPINGS:
-        both = np.stack([sums[AS_GIVEN], sums[way]], axis=1) if len(sums[way]) else sums[way]
-        drops[way] = row(way, both, drop, f"{_ERROR}; as given minus {way}", -np.inf)
-    return {"calibration": estimate_table(errors, "scores"), "drop": estimate_table(drops, "scores")}
+    rows = {
+        way: row([score], lambda sums: errors(sums)[..., 0], f"{way}: {_ERROR}", reason, 0, f"calibration_error_{key}")
+        for way, score, reason, key in ((AS_GIVEN, given, nothing, "as_given"), (ISOTONIC, mapped, why, "isotonic"))
+    }
+    method = f"{_ERROR}; as given minus isotonic"
+    rows["lower by"] = row([given, mapped], lambda sums: -np.diff(errors(sums))[..., 0], method, why, -np.inf, "")
+    return estimate_table(rows, "scores")

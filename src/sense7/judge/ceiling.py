@@ -115,11 +115,6 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
         Indexed by content share; columns as ``CEILINGS``. *spearman* is NaN where only one level occurs, and *accuracy*
         where none does.
 
-    Raises
-    ------
-    ValueError
-        If a share lies outside 0..1.
-
     References
     ----------
     Plackett, R. L. (1954). Biometrika 41, 351-360. Spearman's correlation of a normal pair: Pearson, K. (1907),
@@ -137,8 +132,6 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     [0.499, 0.437]
     """
     s = np.asarray(shares, dtype=float)
-    if not ((s >= 0) & (s <= 1)).all():
-        raise ValueError("a content share lies between 0 and 1")
     cuts = np.broadcast_to(np.asarray(thresholds, dtype=float), (len(s), len(LEVELS) - 1))
     return pd.DataFrame(_ceilings(cuts, s), index=pd.Index(s, name="content share"))
 

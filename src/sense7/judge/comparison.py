@@ -1,17 +1,9 @@
-r"""Judges compared with each other: paired differences of every metric, on the same conversations; and juries of them.
+r"""Judges compared with each other: paired differences of every metric, on the same conversations.
 
 A judge is a set of runs, a baseline a judge of one run; its metric is the mean over its runs. Two metrics can be
 subtracted only where they rest on the same conversations, so each judge is measured on those for which every run of
 every judge has a usable score. Who was left out is counted. All judges are measured in the same bootstrap resamples of
 participants. P values are :func:`sense7.estimators.bootstrap.resampled_p`, for each metric corrected by Holm's rule.
-
-A *jury* makes one score of several: of the runs of one judge, or of one run of each of several judges, by the mean, the
-median, or the majority (the most frequent label; of equally frequent ones that nearest to the mean of the scores, then
-the lower). Its gain is always positive where the jury is better. Whether it is worth its cost is asked by the gain per
-additional call: over the mean run for runs of one judge, since no run is better than another by design, and over the
-best member for several judges, since one could ask that one alone. Which member is best is seen in the same data.
-
-Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,24 +15,19 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
-from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.estimators.order import rounded
-from sense7.findings.core import resampled, tabulate
+from sense7.findings.core import tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
 from sense7.terminal import count_of
 
-__all__ = ["Comparison", "compare_edition", "compare_judges", "differences_in_words", "jury_of_runs"]
+__all__ = ["Comparison", "compare_edition", "compare_judges", "jury_of_runs"]
 
 Runs = Mapping[str, pd.DataFrame]
 """Name of a run -> its predictions."""
 
-RULES = ("mean", "median", "majority")
-"""How a jury makes one score of those of its members."""
-
-GAIN_METRICS = ("accuracy", "mean_absolute_error", "spearman", "quadratic_kappa")
-LOWER_IS_BETTER = ("mean_absolute_error",)
 _EDITION_METRICS = ("spearman", "accuracy")
 
 
@@ -48,9 +35,9 @@ _EDITION_METRICS = ("spearman", "accuracy")
 class Comparison:
     """Metrics of every judge, and by metric (``coverage`` included) the differences of all pairs.
 
-    ``left_out`` counts what each judge has scored and lacks; ``people`` are the participants of the conversations that
-    all metrics but coverage rest on. Of an edition, ``differences`` are those of one judge, and ``counts`` sums them
-    up; without a judge there is a reason.
+    ``left_out`` counts what each judge has scored and others have not, and what it lacks; ``people`` are the
+    participants of the conversations that all metrics but coverage rest on. Of an edition, ``differences`` are those of
+    one judge, and ``counts`` sums them up; without a judge there is a reason.
     """
 
     judges: dict[str, OverRuns] = field(default_factory=dict)
@@ -68,14 +55,6 @@ class Comparison:
     def shared(self) -> int:
         """Number of conversations that all metrics but coverage rest on."""
         return len(self.people)
-
-    def against(self, judge: str, metric: str) -> pd.DataFrame:
-        """One metric of ``judge`` minus that of every other, as a table of estimates by the other one."""
-        table = self.differences[metric]
-        first, second = table[table["first"] == judge], table[table["second"] == judge]
-        turned = second.assign(estimate=-second["estimate"], low=-second["high"], high=-second["low"])
-        rows = pd.concat([first.set_index("second"), turned.set_index("first")]).rename_axis("compared with")
-        return rows.loc[[name for name in self.judges if name in rows.index], table.columns.drop(["first", "second"])]
 
     def panels(self) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
         """Panels of :func:`sense7.figures.forest`: metric -> differences, and the line at zero."""
@@ -98,7 +77,7 @@ def compare_judges(
     if not pairs:
         raise UserError(
             f"{', '.join(judges) or 'nothing'}: a comparison needs at least two judges. Give the predictions of "
-            "another one, compare single runs with --each-run, or add the baselines with --data DATA."
+            "another one, or add the baselines with --data DATA."
         )
     everyone = {
         judge: {run: frame.set_index(frame["conversation"].to_numpy(dtype=object)) for run, frame in runs.items()}
@@ -133,8 +112,6 @@ def compare_judges(
         differences[name] = _differences(reasons, drawn, metric, pairs, people, bootstrap)
     counts = {
         "runs": {judge: len(runs) for judge, runs in everyone.items()},
-        "scored": scored.sum(),
-        "shared": len(shared),
         "left_out": scored.sum() - len(shared),
         "lacking": (~scored).sum(),
     }
@@ -187,10 +164,7 @@ def _participants(judges: Mapping[str, Runs], conversations: pd.Index) -> pd.Ser
     pairs = pd.concat(frames, ignore_index=True).dropna().drop_duplicates()
     if (twice := pairs["conversation"].duplicated(keep=False)).any():
         name = pairs.loc[twice, "conversation"].iloc[0]
-        names = " and ".join(map(repr, pairs.loc[pairs["conversation"] == name, "participant"]))
-        raise UserError(
-            f"Conversation {name!r} is of different participants (PID) in different files: {names}. Correct one."
-        )
+        raise UserError(f"Conversation {name!r} is of different participants (PID) in different files. Correct one.")
     return pairs.set_index("conversation")["participant"].astype(object).reindex(conversations)
 
 
@@ -202,37 +176,6 @@ def as_judges(baselines: Mapping) -> dict[str, Runs]:
 def decided(p, confidence: float):
     """Whether p values are below one minus the confidence."""
     return rounded(p) < rounded(1 - confidence)
-
-
-def least_p(pairs: int, draws: int) -> float:
-    """Smallest p value by Holm that so many resamples allow for so many pairs."""
-    return min(1.0, 2 * pairs / (draws + 1))
-
-
-def number_in_words(row: Mapping) -> str:
-    """An estimate to three decimals; "" if there is none."""
-    return f"{row['estimate']:z.3f}" if np.isfinite(row["estimate"]) else ""
-
-
-def interval_in_words(row: Mapping) -> str:
-    """The limits of an estimate; "" if there are none."""
-    return f"{row['low']:z.3f} to {row['high']:z.3f}" if np.isfinite(row["low"]) else ""
-
-
-def differences_in_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of estimates with p and p_holm as texts."""
-    rows = {
-        name: {
-            "difference": number_in_words(row),
-            "interval": interval_in_words(row),
-            "n": f"{row['n']:,}",
-            "p": p_in_words(row["p"]),
-            "p, Holm": p_in_words(row["p_holm"]),
-            "note": row["reason"],
-        }
-        for name, row in table.iterrows()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(table.index.name)
 
 
 # The judges of an edition, for its page
@@ -262,12 +205,13 @@ def compare_edition(
     >>> compare_edition({}, "", {}, ParticipantBootstrap(["a", "b"])).reason
     'no predictions of a judge are available'
     """
-    found = Comparison(reason="" if judges else ABSENT)
+    found = Comparison(reason="" if judges else ABSENT, bootstrap=bootstrap)
     if judges:
         try:
-            found = compare_judges(judges, bootstrap, references=as_judges(baselines))
+            others = {name: runs for name, runs in judges.items() if name != judge} | as_judges(baselines)
+            found = compare_judges({judge: judges[judge]}, bootstrap, references=others)
         except UserError as error:
-            found = Comparison(reason=str(error))
+            found = Comparison(reason=str(error), bootstrap=bootstrap)
     prefix, reason, tables = simulated_prefix(judges.get(judge, {})), found.reason, {}
     for metric in _EDITION_METRICS:
         kind = METRICS[metric]
@@ -275,7 +219,7 @@ def compare_edition(
             row = estimate_row(n=0, unit=kind.unit, method=f"paired difference of: {kind.method}", reason=reason)
             table = estimate_table({"none": row}, "compared with").assign(p=np.nan, p_holm=np.nan, key="")
         else:
-            table = found.against(judge, metric)
+            table = found.differences[metric].set_index("second").rename_axis("compared with").drop(columns="first")
             names, known = safe_names(table.index), np.isfinite(table["estimate"])  # the majority label orders nothing
             keys = [f"compared_{metric}_{names[name]}" if known[name] else "" for name in table.index]
             table = table.assign(key=keys, method=prefix + table["method"])
@@ -284,8 +228,6 @@ def compare_edition(
     p, favors = counted["p_holm"], counted["estimate"] > 0
     pairs, clear = int(p.notna().sum()), decided(p, bootstrap.confidence)
     why = reason or ("" if pairs else "no difference has a p value")
-    if not why and not decided(least_p(pairs, bootstrap.draws), bootstrap.confidence):
-        why = f"too few resamples ({bootstrap.draws:,}) to decide on {count_of(pairs, 'pair')}"
     method = f"{prefix}conversations with a usable score in every run of every judge; n: all with ground truth"
     shared, about = np.nan if reason else found.shared, {"unit": "conversations", "method": method, "reason": reason}
     rows = {"compared": estimate_row(shared, n=n, **about, key="compared_conversations")}
@@ -303,31 +245,30 @@ def compare_edition(
 
 
 def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
-    """Return what the mean of all runs of the shown judge gains over its mean run, on the conversations compared."""
-    runs, rows = judges.get(found.judge, {}), {}
-    reason = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else "")
-    gains = None if reason else jury_tables(found, [found.judge], "mean")["gains"].droplevel("jury")
+    """Return what the mean score of all runs of the shown judge gains over its mean run, on the conversations compared.
+
+    The gain is that of a *jury* of the runs: one score of several, their mean.
+    """
+    runs, numbers = judges.get(found.judge, {}), []
+    reason, gain = found.reason or ("one run of one judge is no jury" if len(runs) < 2 else ""), {}
+    if not reason:
+        over = found.judges[found.judge]
+        each = list(over.runs.values())
+        frame = pd.DataFrame({"ground_truth": each[0].truth, "score": np.mean([run.score for run in each], axis=0)})
+        jury = Run(frame.assign(participant=found.people.to_numpy()), found.bootstrap)
+        gain = {metric: jury.drawn[metric] - over.drawn[metric] for metric in _EDITION_METRICS}
     for metric in _EDITION_METRICS:
-        kind, key = METRICS[metric], f"jury_runs_mean_{metric}"
-        row = {"n": 0, "unit": kind.unit, "method": kind.method, "reason": reason}
-        row = row if gains is None else gains.loc[metric, list(COLUMNS)].to_dict()
-        method = simulated_prefix(runs) + row["method"]
-        rows[kind.title] = estimate_row(**row | {"method": method, "key": key})
-    return estimate_table(rows, "gain")
+        kind, undefined = METRICS[metric], reason or "undefined for the jury or for a run"
+        method = f"{simulated_prefix(runs)}gain of the jury over the mean of its runs: {kind.method}"
+        drawn, key = gain.get(metric, np.array([np.nan])), f"jury_runs_mean_{metric}"
+        number = replace(kind, method=method).number(
+            kind.title, drawn, found.people if gain else (), undefined, key=key
+        )
+        numbers.append(number)
+    return tabulate("gain", numbers, found.bootstrap)
 
 
-# Juries
-
-
-def jury_scores(scores: np.ndarray, rule: str) -> np.ndarray:
-    """Return one score for each conversation from those of the members: (members, conversations)."""
-    if rule != "majority":
-        return (np.mean if rule == "mean" else np.median)(scores, axis=0)
-    whole = np.rint(scores)
-    levels = np.unique(whole)
-    votes = (whole == levels[:, None, None]).sum(axis=1)
-    distance = rounded(np.abs(levels[:, None] - scores.mean(axis=0)))
-    return levels[np.where(votes == votes.max(axis=0), distance, np.inf).argmin(axis=0)]
+# Krippendorff's alpha: Krippendorff, K. (2004). Content Analysis: An Introduction to Its Methodology, chapter 11
 
 
 def agreement_sums(scores: np.ndarray) -> np.ndarray:
@@ -343,60 +284,3 @@ def krippendorff_alpha(sums: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         observed, expected = 2 * within / n, 2 * (n * squares - total**2) / (n * (n - 1))
         return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
-
-
-def jury_tables(found: Comparison, judges: Sequence[str], rule: str, worth: float = 0.0) -> dict[str, pd.DataFrame]:
-    """Return what each jury that judges can form adds to its members, and how much these agree.
-
-    Juries are those of the runs of each judge that has several, and that of all judges.
-    """
-    people, bootstrap, juries = found.people, found.bootstrap, []
-
-    def together(runs: Sequence[Run]) -> pd.DataFrame:
-        score = jury_scores(np.stack([run.score for run in runs]), rule)
-        return pd.DataFrame({"ground_truth": runs[0].truth, "score": score, "participant": people.to_numpy()})
-
-    several = [list(found.judges[judge].runs.values()) for judge in judges]
-    for judge, runs in zip(judges, several, strict=True):
-        if len(runs) > 1:
-            juries.append(
-                (f"{judge}: {rule} of {len(runs):,} runs", found.judges[judge].each, [together(runs)], runs, True)
-            )
-    if len(judges) > 1:  # as many runs as the member with the fewest
-        own = [together(runs) for runs in zip(*several, strict=False)]
-        members = {judge: found.judges[judge] for judge in judges}
-        juries.append((f"{rule} of {len(judges):,} judges", members, own, [runs[0] for runs in several], False))
-    if not juries:
-        raise UserError(f"--jury {rule}: one run of one judge is no jury. Give several runs, or several judges.")
-    alphas, gains = [], {}
-    for name, members, own, firsts, of_runs in juries:
-        sums, jury = agreement_sums(np.stack([run.score for run in firsts])), OverRuns(own, bootstrap)
-        about = Metric("", "alpha", f"Krippendorff's alpha (interval) of {len(firsts):,} members")
-        alpha = resampled(bootstrap, krippendorff_alpha, sums, people)
-        alphas.append(about.number(name, alpha, people, "all members give the same score everywhere"))
-        for metric in GAIN_METRICS:
-            kind, sign = METRICS[metric], -1 if metric in LOWER_IS_BETTER else 1
-            values = {member: sign * one.drawn[metric] for member, one in members.items()}
-            # A member whose metric is undefined is not the best; where all are, there is no best, and no gain.
-            best = max(values, key=lambda member: np.nan_to_num(rounded(values[member][0]), nan=-np.inf))
-            over_mean = sign * jury.drawn[metric] - np.mean(list(values.values()), axis=0)
-            over_best = sign * jury.drawn[metric] - values[best]
-            per_call = (over_mean if of_runs else over_best) / (len(members) - 1)
-            about = replace(kind, method=f"gain of the jury over the mean of its members: {kind.method}")
-            row = about.number(metric, over_mean, people, "undefined for the jury or for a member").row(bootstrap)
-            low, high, _ = bootstrap.interval(over_best[1:], people)
-            known = per_call[1:][np.isfinite(per_call[1:])]
-            gains[name, metric] = row | {
-                "best": best,
-                "over_best": over_best[0],
-                "best_low": low,
-                "best_high": high,
-                "per_call": per_call[0],
-                "per_call_low": float(np.quantile(known, 1 - bootstrap.confidence)) if len(known) else np.nan,
-                "p": (1 + np.count_nonzero(known <= worth)) / (1 + len(known)) if len(known) else np.nan,
-            }
-    table = pd.DataFrame.from_dict(gains, orient="index")
-    table.index = pd.MultiIndex.from_tuples(gains, names=["jury", "metric"])
-    corrected = table.groupby(level="metric", sort=False)["p"].transform(lambda p: holm(p.to_numpy()))
-    table = table.assign(p_holm=corrected, worth=decided(corrected, bootstrap.confidence))
-    return {"agreement": tabulate("jury", alphas, bootstrap), "gains": table}

@@ -15,21 +15,17 @@ import urllib.request
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import NoCompletion, read_response, words_of
-from sense7.judge.requests import REQUEST, TOKEN_LIMITS, by_model
+from sense7.judge.requests import REQUEST, TOKEN_LIMITS
 
 __all__ = ["Client", "Endpoint", "Unanswered", "without_keys"]
 
-DEFAULT_ADDRESS = "https://api.openai.com/v1"
-
-OWN_KEY = "SENSE7_JUDGE_KEY"
-AZURE_KEYS = ("AZUREAI_OPENAI_API_KEY", "AZUREAI_API_KEY", "AZURE_OPENAI_API_KEY")
-OPENAI_KEY = "OPENAI_API_KEY"
-KEYS = frozenset({OWN_KEY, *AZURE_KEYS, OPENAI_KEY})
+OWN_KEY, OPENAI_KEY = "SENSE7_JUDGE_KEY", "OPENAI_API_KEY"
+KEYS = frozenset({OWN_KEY, OPENAI_KEY})
 """Variables of the environment that a key may stand in."""
 
 LONGEST_WAIT = 600.0
@@ -43,8 +39,6 @@ _SHORTEST_SECRET = 8
 
 _LONGEST_REASON = 400
 _LONGEST_BEGINNING = 120
-_PATIENCE = 5.0
-"""Seconds after which a list of models is given up."""
 
 _FEWEST = 50
 """Tokens in which a judge may just answer."""
@@ -63,7 +57,6 @@ class Endpoint:
     """An address and, if there is one, the key for it. Its ``repr`` does not show the key."""
 
     address: str
-    query: dict = field(default_factory=dict)
     key: str = field(default="", repr=False)
     key_name: str = ""
 
@@ -72,7 +65,7 @@ class Endpoint:
         cls, address: str | None = None, environ: Mapping[str, str] | None = None, *, to_ask: bool = True
     ) -> "Endpoint":
         """Check an address, and find the key for it in the environment. No message repeats what may hold a secret."""
-        address = (DEFAULT_ADDRESS if address is None else address).strip()
+        address = ("https://api.openai.com/v1" if address is None else address).strip()
         environ = os.environ if environ is None else environ
         try:
             parts = urlsplit(address)
@@ -81,16 +74,14 @@ class Endpoint:
             fit = False
         if not fit or any(map(str.isspace, address)):
             raise UserError("--base-url has to be an address with http:// or https://: http://localhost:11434/v1.")
-        query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        if "@" in parts.netloc or query.keys() - {"api-version"} or parts.fragment:
+        if "@" in parts.netloc or parts.query or parts.fragment:
             raise UserError(
-                "--base-url may hold no credentials, and no query but api-version: they would be written down. "
+                "--base-url may hold no credentials and no query: they would be written down. "
                 f"Put a key into {OWN_KEY} instead."
             )
         path = parts.path.rstrip("/").removesuffix("/chat/completions")
-        bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")), query)
-        azure = AZURE_KEYS if bare.is_azure else ()
-        names = [OWN_KEY, *azure, OPENAI_KEY] if parts.scheme == "https" or bare.is_loopback else [OWN_KEY]
+        bare = cls(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
+        names = [OWN_KEY, OPENAI_KEY] if parts.scheme == "https" or bare.is_loopback else [OWN_KEY]
         name, key = next(((name, key) for name in names if (key := environ.get(name, "").strip())), ("", ""))
         if key and not re.fullmatch("[!-~]+", key):
             raise UserError(f"{name} can't be a key: it holds blanks or characters beyond ASCII. Set it again.")
@@ -98,7 +89,7 @@ class Endpoint:
             over = " (over http only the first is sent)" if parts.scheme == "http" else ""
             raise UserError(
                 f"{bare.address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
-                f"{f'{azure[0]} or ' if azure else ''}{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
+                f"{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
             )
         return replace(bare, key=key, key_name=name)
 
@@ -112,11 +103,6 @@ class Endpoint:
     def host(self) -> str:
         """Its host."""
         return urlsplit(self.address).hostname or ""
-
-    @property
-    def is_azure(self) -> bool:
-        """Whether it is one of Azure's, which want the key in a header of their own."""
-        return self.host.endswith((".azure.com", ".azure-api.net"))
 
     @property
     def is_loopback(self) -> bool:
@@ -135,9 +121,7 @@ class Endpoint:
     @property
     def headers(self) -> dict[str, str]:
         """Headers that carry the key."""
-        if not self.key:
-            return {}
-        return {"api-key": self.key} if self.is_azure else {"Authorization": f"Bearer {self.key}"}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``."""
@@ -184,17 +168,6 @@ def proxy_of(endpoint: Endpoint) -> str | None:
     )
 
 
-def require_extra(name: str, purpose: str) -> None:
-    """Refuse to go on without a package of the extra ``judge``."""
-    from importlib.util import find_spec
-
-    if find_spec(name) is None:
-        raise UserError(
-            f"{purpose} needs {name}, which is not installed. In a checkout: make judge. "
-            "Elsewhere: pip install 'sense7-companion[judge]'."
-        )
-
-
 # What an endpoint refuses
 
 _LENGTH = re.compile(
@@ -235,7 +208,7 @@ _SUMS = (
 TOO_LONG = "the prompt"
 
 
-def refusal_of(problem: NoCompletion, parameters: Mapping, model: str = "") -> tuple[str, str]:
+def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
     """Return which parameter an endpoint refused, by the body of its answer, and the remedy; else ``TOO_LONG`` or "".
 
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
@@ -272,7 +245,7 @@ def refusal_of(problem: NoCompletion, parameters: Mapping, model: str = "") -> t
             return head, f"Lower it: --param {head}={max(1, value // 2)}"
     if head in TOKEN_LIMITS:
         return head, f"Give --param {other}={value}"
-    ours = head in REQUEST or head in by_model(model)["set"] or head == "response_format"
+    ours = head in REQUEST or head == "response_format"
     return head, f"Give --omit {head}" if ours else f"Leave out --param {head}"
 
 
@@ -284,8 +257,6 @@ _PASSING = re.compile(
     re.IGNORECASE,
 )
 _SPENT = re.compile("insufficient.(quota|balance|credit|funds)|billing|exceeded_current_quota|arrear", re.IGNORECASE)
-_NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER|HTTP_REQUEST|wrong version number", re.IGNORECASE)
-_CONTEXT_NAMES = ("loaded_context_length", "max_model_len", "context_length", "context_window", "max_context_length")
 _AGAIN = {408, 409, 420, 424, 425, 429, 498, 499}
 """Statuses after which another attempt may bring an answer, beside those from 500."""
 
@@ -296,7 +267,7 @@ _NOWHERE, _NOBODY = {404, 405, 410, 501}, {401, 402, 407, 511}
 class Unanswered(Exception):
     """A request that brought no answer, and whether another attempt may: what is not said of it is not so."""
 
-    again = silent = overrun = too_long = False
+    again = overrun = too_long = False
     final = strange = False
     """No call can be answered; no call can, unless one was."""
     wait: float | None = None
@@ -341,7 +312,7 @@ class Client:
 
         try:
             async with asyncio.timeout(seconds):
-                status, headers, content = await self._exchange("POST", "/chat/completions", json.dumps(body).encode())
+                status, headers, content = await self._exchange(json.dumps(body).encode())
         except aiohttp.ClientError as error:
             why, said = "", re.sub(r"//[^/@\s]+@", "//", one_line(error))  # a proxy's address may have a password
             if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -349,14 +320,12 @@ class Client:
                     "the endpoint's certificate is not trusted. Check the host in --base-url; for a server of your "
                     "own, name the file of its certificate in SSL_CERT_FILE"
                 )
-            elif isinstance(error, aiohttp.ClientSSLError) and _NO_TLS.search(said):
-                why = "the endpoint does not speak TLS. Begin --base-url with http: in place of https:"
             elif isinstance(error, aiohttp.ClientHttpProxyError) and error.status < 500:
                 why, said = "the proxy that your environment names lets nothing through", f"HTTP {error.status}"
             said = f"{why} ({said})" if why else f"no connection, or one that broke off: {said}"
             raise Unanswered(self.short(said), again=not why, final=bool(why)) from None
         except TimeoutError:
-            raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)", silent=True) from None
+            raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
         try:
             said = json.loads(content)
         except (ValueError, RecursionError):
@@ -383,31 +352,15 @@ class Client:
     @property
     def _hint(self) -> str:
         """Name the address as the likely cause, where it has no version in its path."""
-        if self._endpoint.query or re.search(r"/v\d", urlsplit(self._endpoint.address).path):
+        if re.search(r"/v\d", urlsplit(self._endpoint.address).path):
             return ""
         return f". The likely cause is the address, which has no /v1: give --base-url {self._endpoint.address}/v1"
 
-    async def context_length(self, model: str) -> int | None:
-        """Ask the endpoint how many tokens the context of a model has; None if it does not say."""
-        import aiohttp
-
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                status, _, content = await self._exchange("GET", "/models")
-            listed = json.loads(content) if status == 200 else {}
-            entry = next(one for one in listed["data"] if one["id"] == model)
-            sizes = (entry.get(name) for name in _CONTEXT_NAMES)
-            return next((size for size in sizes if type(size) is int and size > 0), None)
-        except (aiohttp.ClientError, Unanswered, OSError, ValueError, RecursionError):
-            return None
-        except (TypeError, LookupError, AttributeError, StopIteration):  # another list than OpenAI's, or none
-            return None
-
-    async def _exchange(self, method: str, path: str, data: bytes | None = None):
+    async def _exchange(self, data: bytes):
         """Status, headers and content of a response; of a content beyond the limit no more is read."""
-        request = self._session.request(
-            *(method, f"{self._endpoint.address}{path}"),
-            **{"data": data, "params": self._endpoint.query, "proxy": self._proxy, "allow_redirects": False},
+        request = self._session.post(
+            f"{self._endpoint.address}/chat/completions",
+            **{"data": data, "proxy": self._proxy, "allow_redirects": False},
         )
         async with request as response:
             packing = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -443,7 +396,7 @@ class Client:
             return Unanswered(self.short(reason), final=True)
         if status in (400, 413, 422):
             parameters = {name: value for name, value in body.items() if name not in ("model", "messages")}
-            name, remedy = refusal_of(problem, parameters, body["model"])
+            name, remedy = refusal_of(problem, parameters)
             reason = self.short(str(problem))
             if name == TOO_LONG:
                 return Unanswered(f"{reason}. {remedy}", strange=True) if remedy else Unanswered(reason, too_long=True)
@@ -464,8 +417,6 @@ class Client:
 def _asked_to_wait(headers) -> float | None:
     """Seconds that the endpoint asks to wait: a number, or a date in the form of HTTP."""
     said = headers.get("retry-after", "")
-    with contextlib.suppress(KeyError, ValueError):
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
     with contextlib.suppress(ValueError):
         return max(0.0, float(said))
     with contextlib.suppress(ValueError):

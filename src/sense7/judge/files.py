@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import reading
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
@@ -33,7 +32,6 @@ from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, read_sheets, write_sheets
 
 __all__ = [
     "COLUMNS",
-    "ForeignFile",
     "Predictions",
     "ScoreScale",
     "counted_scores",
@@ -86,15 +84,16 @@ NUMBERS = ("score", "seconds", "ground_truth", "run", "input_tokens", "output_to
 COUNTED = ("run", "input_tokens", "output_tokens")
 REQUIRED = ("conversation", "participant", "score", "status")
 EVALUATED = ("IS_EMPATHY", "ground-truth")
-LONG_TEXTS = {
-    **{"reasoning": "CoT", "chat": "Chat", "prompt": "Prompt", "output": "Output", "reason": "reason"},
-    **{name: name for name in ("returned_model", "system_fingerprint", "finish_reason")},
-}
-"""Columns of the frame that are fitted to the cells of a sheet, and the name under which that is said."""
+TITLES = {name: title for title, name in reversed(COLUMNS.items())}
+"""Column of the frame -> column of a file; of Chat and OnlyChat the first."""
+
+LONG_TEXTS = (
+    *("reasoning", "chat", "prompt", "output", "reason"),
+    *("returned_model", "system_fingerprint", "finish_reason"),
+)
+"""Columns of the frame that are fitted to the cells of a sheet."""
 
 _ABOVE_AUTHORS = 6.0
-_OTHERWISE = re.compile(r"\s*([-+]?[0-9]+(?:[.,][0-9]+)?)\s*(%?)\s*")
-_USUAL = ("0-1", "0-4", "1-7", "0-10", "0-100")
 _UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _RUN = re.compile(r"-iter([0-9]{1,9})$")
 _UNSAFE = r"[^A-Za-z0-9._+=@-]|^\."
@@ -110,10 +109,6 @@ class ScoreScale(Interval):
         """Read a scale such as ``0-100``, ``1-7`` or, where a low number is the better, ``5-1``."""
         ends = parse_interval(text, "--score-scale")
         return cls(ends.lowest, ends.highest)
-
-
-class ForeignFile(UserError):
-    """A table without scores: in a folder of predictions it is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +127,6 @@ class Predictions:
         ``UNSTATED``), ground_truth and the other numbers (NaN if blank), reason and altered (""
         if blank), further texts (None if blank). Then ``READ_COLUMNS``: authors_score (NaN where it follows from
         score and status, see :func:`counted_scores`) and doubtful.
-    absent : frozenset of str
-        Columns of the frame that the file does not have.
     notes : list of str
         What was found and is not an error, each with its count.
     marks : mapping or None
@@ -145,7 +138,6 @@ class Predictions:
     path: Path
     name: str
     frame: pd.DataFrame = field(repr=False)
-    absent: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     marks: Mapping[str, str] | None = None
     ratings: pd.DataFrame | None = field(default=None, repr=False)
@@ -164,21 +156,15 @@ class Predictions:
     def by_task(self) -> pd.DataFrame:
         """The frame by conversation; refused if some row does not name its conversation."""
         if nameless := int(self.frame["conversation"].isna().sum()):
-            blank = f"column TaskId: blank in {count_of(nameless, 'row')}"
-            what = "lacks the column TaskId" if "conversation" in self.absent else blank
             raise UserError(
-                f"{self.path}: {what}, so its conversations can't be matched with others. Give each row its TaskId."
+                f"{self.path}: column TaskId: blank or missing in {count_of(nameless, 'row')}, so its conversations "
+                "can't be matched with others. Give each row its TaskId."
             )
         return self.frame.set_index("conversation")
 
     def called(self, name: str) -> str:
         """Give a name of this file the word simulated, if a simulated judge made it and the name does not say so."""
         return f"{SIMULATED_WORDS}: {name}" if self.simulated and "simulated" not in name.casefold() else name
-
-    @property
-    def answered(self) -> int:
-        """Rows for which the judge gave an answer, usable or not."""
-        return int((~self.frame["status"].isin(("api_error", NOT_ASKED, UNSTATED))).sum())
 
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
@@ -218,24 +204,13 @@ def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or 
 def write_predictions(
     path: str | Path, frame: pd.DataFrame, *, policy: str = "strict", further: Sequence[Sheet] = ()
 ) -> list[str]:
-    """Write one run as an .xlsx file, whole or not at all."""
+    """Write one run as an .xlsx file, whole or not at all; what it holds is checked when it is read."""
     path = Path(path)
     require_seen_by_authors(path)
     missing = [name for name in REQUIRED if name not in frame]
     unknown = [name for name in frame if name not in (*FRAME_COLUMNS, *READ_COLUMNS)]
     if missing or unknown:
         raise ValueError(f"predictions lack the columns {missing} or have unknown ones {unknown}")
-    known, names = frame.loc[frame["status"] == "ok", "score"].astype(float), frame["conversation"]
-    ends = f"scores are from {LOWEST:g} to {HIGHEST:g}; these run from {known.min():g} to {known.max():g}"
-    unlisted = sorted(set(frame["status"]) - {*STATUSES, NOT_ASKED}, key=str)
-    for wrong, words in (
-        (unlisted, f"unknown statuses: {unlisted}"),
-        (known.isna().any(), "a prediction is ok and has no score"),
-        (not known.between(LOWEST, HIGHEST).all(), ends),
-        (names.isna().any() or names.duplicated().any(), "a conversation is blank or there twice"),
-    ):
-        if wrong:
-            raise ValueError(words)
 
     def cells(values, name: str | None) -> list:
         """Cells of a column: None where there is none, and no type of numpy's."""
@@ -244,36 +219,35 @@ def write_predictions(
 
     said = {name: cells(frame[name], name) for name in frame if name not in READ_COLUMNS}
     altered = [[remark] if remark else [] for remark in said.get("altered", [None] * len(frame))]
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[str] = Counter()
     for name in filter(said.get, LONG_TEXTS):
         for row, text in enumerate(said[name]):
             if text is None:
                 continue
-            said[name][row], remarks = _fitted(str(text))
-            altered[row] += [f"{LONG_TEXTS[name]}: {remark}" for remark in remarks.values()]
-            counts.update((LONG_TEXTS[name], kind) for kind in remarks)
+            said[name][row], kinds = _fitted(str(text))
+            remarks = [f"{TITLES[name]}: {kind}" for kind in kinds]
+            altered[row] += remarks
+            counts.update(remarks)
     columns = {title: said.get(name, [None] * len(frame)) for title, name in COLUMNS.items()}
     columns |= {"IS_EMPATHY": cells(counted_scores(frame, policy), "score"), "policy": [policy] * len(frame)}
     columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
-    return [f"{path.name}: column {title}: {kind}; rows: {count:,}" for (title, kind), count in counts.items()]
+    return [f"{path.name}: column {remark}; rows: {count:,}" for remark, count in counts.items()]
 
 
-def _fitted(text: str) -> tuple[str, dict[str, str]]:
-    """A text as a cell can hold it; what was done, by kind."""
-    remarks = {}
+def _fitted(text: str) -> tuple[str, list[str]]:
+    """A text as a cell can hold it, and what was done."""
+    kinds = []
     text, count = _UNHOLDABLE.subn("\ufffd", text)
     if count:
-        kind = "replaced characters that no cell can hold"
-        remarks[kind] = f"{kind} ({count:,})"
+        kinds.append("replaced characters that no cell can hold")
     if len(text) > LONGEST_TEXT // 2 and (length := len(text.encode("utf-16-le")) // 2) > LONGEST_TEXT:
-        mark, kind = f" [.. cut: {length:,} characters in all]", "cut at the limit of a cell"
+        mark = f" [.. cut: {length:,} characters in all]"
         # Characters of a cell are UTF-16 units; half of a pair is dropped with the rest.
-        kept = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore")
-        text = kept + mark
-        remarks[kind] = f"{kind}, {length:,} characters in all"
-    return text, remarks
+        text = text.encode("utf-16-le")[: 2 * (LONGEST_TEXT - len(mark))].decode("utf-16-le", errors="ignore") + mark
+        kinds.append("cut at the limit of a cell")
+    return text, kinds
 
 
 def counted_scores(frame: pd.DataFrame, policy: str = "strict") -> np.ndarray:
@@ -347,8 +321,6 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         If the file can't be read, lacks a column that is needed or has one twice, has a TaskId
         twice or an unknown status, or numbers that are not on its scale (IS_EMPATHY: 1 to below 6, which is what the
         authors' rule gives, or that of ``score_scale``; ground-truth: 1 to 5).
-    ForeignFile
-        If no column is called IS_EMPATHY or nearly so.
     """
     path = Path(path)
     is_csv = path.suffix.casefold() == ".csv"
@@ -365,8 +337,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     for title in EVALUATED:
         if title not in header:
             present = ", ".join(filter(None, header)) or "none"
-            foreign = not any(EVALUATED[0].casefold() in cell.casefold() for cell in header)
-            raise (ForeignFile if foreign else UserError)(
+            raise UserError(
                 f"{where}: the column {title} is missing (columns present: {present}). "
                 f"Add it or name it exactly {title}; if this is no file of predictions, move it elsewhere."
             )
@@ -376,9 +347,9 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     rows = {number: row for number, row in enumerate(sheet.rows, 2) if not all(map(is_blank, row))}
     cells = {title: [row[header.index(title)] for row in rows.values()] for title in COLUMNS if title in header}
     blank, stated = [None] * len(rows), "status" in cells
-    titles = {COLUMNS[title]: title for title in reversed(cells)}  # of Chat and OnlyChat the first
+    known = {COLUMNS[title]: values for title, values in reversed(cells.items())}  # of Chat and OnlyChat the first
     frame = pd.DataFrame(
-        {name: _column(name, cells.get(titles.get(name), blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
+        {name: _column(name, known.get(name, blank)) for name in FRAME_COLUMNS}, index=range(len(rows))
     )
 
     if marks is not None:
@@ -403,33 +374,25 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     unlisted = ~status.isin((*STATUSES, NOT_ASKED)) & stated
     refuse(unlisted, "status", lambda row: f"{'blank' if status[row] is None else repr(status[row])} {listed}")
     scale, notes, ours = None if stated else score_scale, [], f"the scale from {LOWEST:g} to {HIGHEST:g}"
-    scores, written_otherwise, percent = _scores(cells["IS_EMPATHY"])
-    known, is_known = scores[~np.isnan(scores)], ~np.isnan(scores)
+    scores, is_known = frame["score"].to_numpy(), frame["score"].notna().to_numpy()
     if scale:
-        shares = percent & (max(abs(scale.lowest), abs(scale.highest)) <= 1)
-        scores = np.where(shares, scores / 100, scores)
         off = is_known & ~np.array(list(map(scale.holds, scores)), dtype=bool)
-        what = f"off the scale {scale.option}, as are {off.sum():,} of {len(known):,} scores. "
-        remedy = "Declare the scale that they are on: --score-scale WORST-BEST."
         frame["score"] = scale.rescaled(scores, HIGHEST)
         mean = f"; their mean as given is {scores[is_known].mean():.4g}" if is_known.any() else ""
         notes.append(f"IS_EMPATHY: scores on the scale {scale.option}, rescaled linearly to 1..5{mean}")
+        what, remedy = f"off the scale {scale.option}", "Declare the scale that they are on: --score-scale WORST-BEST."
     else:
-        off = is_known & (written_otherwise | (scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
-        what, remedy = f"no score on {ours}, as are {off.sum():,} of {len(known):,}; the scores run from ", ""
-        if off.any():
-            ends, guess = (known.min(), known.max()), f"{LOWEST:g}-{HIGHEST:g}"
-            if ends[0] < LOWEST or ends[1] > HIGHEST or percent.any():
-                fitting = (one for one in _USUAL if all(map(ScoreScale.of(one).holds, ends)))
-                guess = next(fitting, f"{ends[0]:g}-{ends[1]:g}")
-            what += f"{ends[0]:g} to {ends[1]:g}. "
-            remedy = f"Write them on {ours}."
-            if not stated:
-                remedy = (
-                    f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst "
-                    f"score first; if it is {guess}: sense7 judge evaluate {path} --score-scale {guess}"
-                )
-    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}{remedy}")
+        off = is_known & ((scores < LOWEST) | (scores >= _ABOVE_AUTHORS))
+        what, remedy = f"no score on {ours}", f"Write them on {ours}."
+        if not stated:
+            remedy = (
+                f"For the book, write them on {ours}. To evaluate them as they are, declare their scale, worst score "
+                f"first, such as: sense7 judge evaluate {path} --score-scale 0-100"
+            )
+    if off.any():
+        run = f"the scores run from {scores[is_known].min():g} to {scores[is_known].max():g}"
+        what += f", as are {off.sum():,} of {is_known.sum():,}; {run}"
+    refuse(off, "IS_EMPATHY", lambda row: f"{cells['IS_EMPATHY'][row]!r} is {what}. {remedy}")
     # Means of levels may miss the ends of the scale by an error of floating point.
     off = truths.notna() & ~truths.between(LOWEST - _SLACK, HIGHEST + _SLACK)
     counts = (
@@ -457,8 +420,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         notes += _read_outputs(frame, stated=stated)
     if "run" not in cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
-    absent = frozenset(FRAME_COLUMNS) - {COLUMNS[title] for title in cells}
-    return Predictions(path, path.stem, frame, absent, notes, marks, ratings)
+    return Predictions(path, path.stem, frame, notes, marks, ratings)
 
 
 def _column(name: str, cells: list) -> pd.Series:
@@ -467,19 +429,6 @@ def _column(name: str, cells: list) -> pd.Series:
     texts = as_names(cells) if name in ("conversation", "participant", "status") else as_texts(cells)
     blank = "" if name in ("reason", "altered") else None
     return pd.Series([blank if text is None else text for text in texts], dtype=object)
-
-
-def _scores(cells: list) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of cells, however they are written; whether that is with a comma or a percent sign; whether with this."""
-    read = []
-    for cell in cells:
-        number, percent = as_number(cell), False
-        match = _OTHERWISE.fullmatch(cell) if number is None and isinstance(cell, str) else None
-        if match:
-            number, percent = float(match[1].replace(",", ".")), bool(match[2])
-        read.append((np.nan if number is None else number, bool(match), percent))
-    scores, otherwise, percent = np.array(read, dtype=float).reshape(-1, 3).T
-    return scores, otherwise.astype(bool), percent.astype(bool)
 
 
 def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
@@ -511,27 +460,3 @@ def _read_outputs(frame: pd.DataFrame, *, stated: bool) -> list[str]:
     refused = [row for row in replies if status[row] == "refusal"]
     frame.loc[refused, "authors_score"] = [replies[row].authors_score for row in refused]
     return notes
-
-
-def read_files(
-    paths: Sequence[Path], *, required: Collection[Path] = (), score_scale: ScoreScale | None = None
-) -> tuple[list[Predictions], dict[Path, str]]:
-    """Read files of folders, leaving out those that hold no predictions."""
-    files, left_out = [], {}
-    for path in paths:
-        try:
-            files.append(read_predictions(path, score_scale=score_scale))
-        except UserError as error:
-            if path in required or not (isinstance(error, ForeignFile) or _names_no_score(path)):
-                raise
-            left_out[path] = f"left out, since it holds no column {EVALUATED[0]}"
-    return files, left_out
-
-
-def _names_no_score(path: Path) -> bool:
-    """Whether the first line of a .csv file is there and does not name the score."""
-    if path.suffix.casefold() != ".csv":
-        return False
-    with reading(path) as stream:
-        line = stream.readline(2**16).replace(b"\0", b"")  # UTF-16 has a zero in each letter
-    return bool(line.strip()) and EVALUATED[0].encode() not in line.upper()

@@ -15,12 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import quote
 
-import pandas as pd
-
 from sense7.errors import UserError
 from sense7.files import lock_file, not_written, reason
-from sense7.judge.answers import Answer, answers_to, with_answers
-from sense7.judge.files import Predictions, prediction_path
+from sense7.judge.answers import Answer
 from sense7.judge.requests import Questions
 
 __all__ = ["JOURNAL", "Journal"]
@@ -31,8 +28,7 @@ _ROOM = 2**16  # bytes, of a disk that is full
 _TABLES = """
 CREATE TABLE IF NOT EXISTS asked (content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS requests (
-    place INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, characters INTEGER NOT NULL,
-    participant TEXT, ground_truth REAL);
+    place INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, characters INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS replies (
     run INTEGER NOT NULL, place INTEGER NOT NULL, failed INTEGER NOT NULL, output_tokens INTEGER, content TEXT NOT NULL,
     PRIMARY KEY (run, place));
@@ -160,13 +156,14 @@ class Journal:
         known = self.content
         same = known.get("asked") == asked
         content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
-        columns = ["conversation", "request_sha256", "characters", "participant", "ground_truth"]
-        rows = questions.frame[columns].itertuples(name=None)  # SQLite takes NaN for NULL
+        rows = questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None)
         with _writing(self.folder / JOURNAL), self._database:
             for table in ("asked", "requests") if same else ("asked", "requests", "replies"):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
-            self._database.executemany("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._database.executemany(
+                "INSERT INTO requests (place, name, sha256, characters) VALUES (?, ?, ?, ?)", rows
+            )
 
     def pending(self, runs: int) -> list[tuple[str, int]]:
         """Conversations and runs without an answer."""
@@ -194,33 +191,11 @@ class Journal:
         rows = self._database.execute(query, (run,))
         return {name: self._added.get((name, run)) or Answer(**json.loads(content)) for name, content in rows}
 
-    def counts(self, characters_a_token: int) -> tuple[int, int, float | None]:
-        """Number of answers, estimated tokens of their requests, and the mean tokens of replies."""
-        tokens = "CASE WHEN failed THEN 0 ELSE (characters + ?1 - 1) / ?1 END"
-        query = f"SELECT count(*) - total(failed), total({tokens}), avg(output_tokens) {_STATES}"
-        kept, known, mean = self._one(query, characters_a_token)
-        return int(kept), int(known), mean
-
-    def unfinished_runs(self, read: list[Predictions]) -> list[Predictions]:
-        """Prediction files, and the runs whose answers are here and not, or not all, in one of them."""
-        files, content = {file.path: file for file in read}, self.content
-        query = "SELECT run, sum(NOT failed) FROM replies INDEXED BY states GROUP BY run"
-        for run, answered in self._database.execute(query).fetchall():
-            asked = content["asked"]
-            path = prediction_path(self.folder, asked["model"], asked["prompt name"], run)
-            if answered and (path not in files or files[path].answered < answered):
-                known = pd.DataFrame(
-                    self._database.execute("SELECT name, participant, ground_truth FROM requests ORDER BY place"),
-                    columns=["conversation", "participant", "ground_truth"],
-                ).astype({"ground_truth": float})
-                note = (
-                    f"run {run:,} of {content['runs']:,} was interrupted: {answered:,} of {len(known):,} answers so "
-                    f"far, from {JOURNAL}; the same `sense7 judge run` asks for the others"
-                )
-                frame = with_answers(known, answers_to(known, run, self.answers(run), "not asked"))
-                frame = frame.assign(model=asked["model"], run=float(run))
-                files[path] = Predictions(path, path.stem, frame, frozenset(), [note])
-        return list(files.values())
+    def counts(self, characters_a_token: int) -> tuple[int, int]:
+        """Number of answers, and the estimated tokens of their requests."""
+        query = f"SELECT count(*), total((characters + ?1 - 1) / ?1) {_STATES} WHERE NOT failed"
+        kept, known = self._one(query, characters_a_token)
+        return kept, int(known)
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:

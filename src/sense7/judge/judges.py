@@ -20,7 +20,7 @@ from sense7.judge.files import (
     counted_scores,
     prediction_files,
     prediction_path,
-    read_files,
+    read_predictions,
     require_seen_by_authors,
     write_predictions,
 )
@@ -55,11 +55,9 @@ __all__ = [
     "defined",
     "detail",
     "facts",
-    "file_notes",
     "judge_multiverse",
     "read_runs",
     "recall_and_false_positive_rate",
-    "request_facts",
     "simulated_note",
     "with_row_labels",
 ]
@@ -152,8 +150,7 @@ def _is_simulated(path: Path) -> bool:
     # The mark alone, where there is one: to read all predictions takes ten times as long.
     if path.suffix.casefold() != ".csv" and SYNTHETIC_SHEET in read_sheets(path, only=SYNTHETIC_SHEET):
         return True
-    predictions, _ = read_files([path])
-    return bool(predictions) and predictions[0].simulated
+    return read_predictions(path).simulated
 
 
 def is_planted(truth: Mapping, marks: Collection[Mapping | None]) -> bool:
@@ -206,7 +203,6 @@ _KEYS = {
 """Table of :func:`detail` -> row -> key; the share of usable replies is recorded once, as a mean over runs."""
 
 _SAME = 1e-9
-_SHORT = 16
 _NOTHING = pd.DataFrame(
     {name: pd.Series(dtype=float) for name in ("score", "ground_truth")}
     | {name: pd.Series(dtype=object) for name in ("conversation", "participant", "status", "doubtful")}
@@ -244,15 +240,13 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     -------
     Judges
         Judge -> run -> predictions with a row for every conversation of the study, in its order, with the study's
-        participants and ground truth. A conversation that the file lacks has no score. A file without scores is left
-        out and named in the notes.
+        participants and ground truth. A conversation that the file lacks has no score.
 
     Raises
     ------
     UserError
         If a file can't be read, holds conversations that are not of this data set, or was made when
-        their ground truth was another; if it is of a simulated judge and the data set is not synthetic; or if none of
-        the files holds predictions.
+        their ground truth was another; or if it is of a simulated judge and the data set is not synthetic.
 
     Examples
     --------
@@ -263,14 +257,8 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     judges: dict[str, dict[str, pd.DataFrame]] = {}
     simulated: dict[str, list[Mapping | None]] = {}
     folder = folder or _shipped(study)
-    files, left_out = read_files(prediction_files(folder) if folder else ())
-    if left_out and not files:
-        named = ", ".join(path.name for path in left_out)
-        raise UserError(
-            f"{folder}: no file of predictions ({named}: without the column IS_EMPATHY). Give another folder."
-        )
-    notes = {path.name: why for path, why in left_out.items()}
-    for file in files:
+    notes = {}
+    for file in map(read_predictions, prediction_files(folder) if folder else ()):
         judges.setdefault(file.judge, {})[file.name] = aligned(study, file)
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
@@ -480,17 +468,6 @@ def facts(judges: Mapping[str, object], detail: SimpleNamespace) -> list[dict]:
     return [row | absent for row in found]
 
 
-def file_notes(judges: Judges) -> pd.DataFrame:
-    """What has to be known of the files, one row per file; no row if there is nothing to know.
-
-    Examples
-    --------
-    >>> file_notes(Judges({}, {"notes.csv": "left out"})).to_dict("index")
-    {'notes.csv': {'note': 'left out'}}
-    """
-    return pd.DataFrame({"note": judges.notes}, dtype=object).rename_axis("file")
-
-
 def defined(table: pd.DataFrame) -> pd.DataFrame:
     """Rows of a table of estimates that have a value, such as those of the levels that occur; all rows if none has.
 
@@ -512,36 +489,6 @@ def with_row_labels(table: pd.DataFrame) -> pd.DataFrame:
     ['macro F1', 'accuracy worst']
     """
     return table.rename(index=lambda name: METRICS[name].title if name in METRICS else str(name).replace("_", " "))
-
-
-def request_facts(judges: Mapping[str, Mapping[str, pd.DataFrame]]) -> pd.DataFrame:
-    """What is recorded of how each judge was asked: one row per judge, texts and counts; "" where nothing is.
-
-    The column ``simulated`` says whether a model was asked at all.
-
-    Examples
-    --------
-    >>> request_facts({}).empty
-    True
-    """
-    facts = {
-        "model asked for": "model",
-        "model that answered": "returned_model",
-        "system's fingerprint": "system_fingerprint",
-        "prompt, SHA-256 (begin)": "prompt_sha256",
-        "finish reason": "finish_reason",
-    }
-    rows = {}
-    for judge, runs in judges.items():
-        frame = pd.concat(runs.values(), ignore_index=True).reindex(
-            columns=[*facts.values(), "input_tokens", "output_tokens"]
-        )
-        frame["prompt_sha256"] = frame["prompt_sha256"].astype(object).str[:_SHORT]
-        texts = {title: ", ".join(sorted(map(str, frame[name].dropna().unique()))) for title, name in facts.items()}
-        tokens = frame[["input_tokens", "output_tokens"]].sum(min_count=1).sum(min_count=1)
-        simulated = "yes: no model was asked" if simulated_prefix(runs) else "no"
-        rows[judge] = {"simulated": simulated, "runs": len(runs), **texts, "tokens": tokens}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
 
 
 def judge_multiverse(

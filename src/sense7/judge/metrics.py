@@ -211,17 +211,6 @@ class Run:
             return "only one conversation has both a score and a ground truth" if self.n else _NOTHING
         return "every score is the same" if np.ptp(self.order) == 0 else "ground truth is the same everywhere"
 
-    @cached_property
-    def naive_p(self) -> float:
-        """P value of Spearman's rho as the authors' evaluation prints it: that of ``scipy.stats.spearmanr``."""
-        if self.n < 3 or np.ptp(self.score) == 0 or np.ptp(self.truth) == 0:
-            return np.nan
-        from scipy.special import stdtr  # scipy.stats has the test itself, and takes half a second to import
-
-        rho, freedom = float(self.drawn["spearman"][0]), self.n - 2
-        t = abs(rho) * np.sqrt(freedom / max((1 - rho) * (1 + rho), np.finfo(float).tiny))
-        return 2 * float(stdtr(freedom, -t))
-
 
 class OverRuns:
     """Metrics of the runs of a judge: of each, their mean, and the spread between runs.
@@ -338,7 +327,6 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
     status = np.where(usable, "ok", known.where(known != "ok", UNSTATED).to_numpy(dtype=object))
     listed = (*STATUSES, UNSTATED, *([NOT_ASKED] if NOT_ASKED in status else []))
     counts = {name: ((status == name).sum(), f"rows whose status is {name}") for name in listed}
-    counts["without_ground_truth"] = (frame["ground_truth"].isna().sum(), "rows without ground truth")
     if "doubtful" in frame:
         doubtful = frame["doubtful"].eq(True).sum()
         counts["doubtful"] = (doubtful, "rows whose score is doubtful: see the column reason")
@@ -348,25 +336,15 @@ def coverage(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None)
 
 
 def missing_bounds(frame: pd.DataFrame, bootstrap: ParticipantBootstrap | None = None) -> pd.DataFrame:
-    """Worst and best that accuracy, within 1 and mean absolute error could be, for any values of the missing scores."""
+    """Worst and best that the accuracy could be, for any values of the missing scores."""
     frame = frame[frame["ground_truth"].notna()]
-    truth, score, people = frame["ground_truth"].to_numpy(dtype=float), counted_scores(frame), people_of(frame)
-    missing, bootstrap = ~np.isfinite(score), resampling(people, bootstrap)
-    filled = np.where(missing, truth, score)
-    apart, error = np.abs(labels(truth) - labels(filled)), np.abs(truth - filled)
-    furthest = np.maximum(truth - 1, len(LEVELS) - truth)
-    bounds = {
-        "accuracy": ((apart == 0) & ~missing, apart == 0),
-        "within_one": ((apart <= 1) & ~missing, apart <= 1),
-        "mean_absolute_error": (np.where(missing, furthest, error), error),
-    }
-    numbers = [
-        replace(METRICS[name], method=f"{METRICS[name].method}; missing scores at their {end}").number(
-            f"{name}_{end}", means(bootstrap, bound, people), people, "no conversation has a ground truth"
-        )
-        for name, ends in bounds.items()
-        for end, bound in zip(("worst", "best"), ends, strict=True)
-    ]
+    score, people, metric = counted_scores(frame), people_of(frame), METRICS["accuracy"]
+    bootstrap, right = resampling(people, bootstrap), labels(score) == labels(frame["ground_truth"].to_numpy())
+    numbers = []
+    for end, bound in {"worst": right, "best": right | ~np.isfinite(score)}.items():
+        about = replace(metric, method=f"{metric.method}; missing scores at their {end}")
+        drawn = means(bootstrap, bound, people)
+        numbers.append(about.number(f"accuracy_{end}", drawn, people, "no conversation has a ground truth"))
     return tabulate("bound", numbers, bootstrap)
 
 
@@ -384,8 +362,7 @@ def calibration(over: OverRuns) -> pd.DataFrame:
 
 
 def stability(over: OverRuns) -> pd.DataFrame:
-    """Agreement between runs about one conversation: share with one label, and standard deviation of the scores."""
-    deviation = "mean over conversations of the standard deviation (n - 1) over runs"
+    """Agreement between runs: share of the conversations that have one label in all of them."""
     frames = [run.frame.assign(counted=run.counted, participant=run.everyone.to_numpy()) for run in over.runs.values()]
     named = [frame.dropna(subset="conversation").set_index("conversation") for frame in frames]
     scores = pd.concat([frame["counted"] for frame in named], axis=1, keys=range(len(named)))
@@ -399,12 +376,8 @@ def stability(over: OverRuns) -> pd.DataFrame:
     predicted = labels(scores.to_numpy(dtype=float))
     highest = np.nanmax(predicted, axis=1, initial=0)[:, None]
     same = means(bootstrap, (np.isnan(predicted) | (predicted == highest)).all(axis=1), people)
-    spread = means(bootstrap, scores.std(axis=1, ddof=1).to_numpy(), people)
-    metrics = {
-        "same_label": (Metric("", SHARE, "same label in every run with a score, at least two"), same),
-        "score_deviation": (Metric("", "level, difference", deviation), spread),
-    }
-    numbers = [metric.number(name, drawn, people, reason) for name, (metric, drawn) in metrics.items()]
+    metric = Metric("", SHARE, "same label in every run with a score, at least two")
+    numbers = [metric.number("same_label", same, people, reason)]
     return tabulate("stability", numbers, bootstrap)
 
 
@@ -461,7 +434,6 @@ def levels_recognized(table: pd.DataFrame) -> dict:
         reason = lacking.iloc[0]
     return {
         "estimate": None if reason else int(above.sum()),
-        "n": int(table["n"].sum()),
         "unit": "levels",
         "method": "levels whose sensitivity minus the share of the other conversations that get them lies above zero, "
         "the whole interval; intervals of the five levels together",

@@ -60,7 +60,7 @@ def schema(names: tuple[str, ...]) -> dict:
 
 
 def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, str | None]:
-    """Read the levels of a reply, strictly: one JSON object that has each rating asked for, and no other."""
+    """Read the levels of a reply, strictly: one JSON object that has each rating asked for."""
     answer = without_thinking(text or "")
     if not answer.strip():
         return {}, "the reply is empty", None
@@ -73,8 +73,12 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
         return {}, "the reply is JSON, but no object", None
     reasoning = said.pop(REASONING, None)
     reasoning = reasoning if isinstance(reasoning, str) else None
-    if reason := _unfit(said, names):
-        return {}, reason, reasoning
+    for name in names:
+        value = said.get(name)
+        is_level = type(value) is int and 1 <= value <= len(LEVELS)
+        if not is_level and (value != NOT_APPLICABLE or name not in DIMENSION_NAMES):
+            shown = json.dumps(value, ensure_ascii=False)[:60] if name in said else "missing"
+            return {}, f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}", reasoning
     return {name: said[name] for name in names}, "", reasoning
 
 
@@ -83,23 +87,6 @@ def _distinct(pairs: list[tuple]) -> dict:
     if len(found) < len(pairs):
         raise ValueError("a name is there twice")
     return found
-
-
-def _unfit(said: dict, names: tuple[str, ...]) -> str:
-    """Why an object is no set of levels; "" if it is one."""
-    for name in names:
-        if name not in said:
-            return f"{name} is missing"
-        value = said[name]
-        if type(value) is int and 1 <= value <= len(LEVELS):
-            continue
-        if value != NOT_APPLICABLE:
-            shown = json.dumps(value, ensure_ascii=False)
-            return f"{name} is {shown[:60]}, which is no whole level from 1 to {len(LEVELS)}"
-        if name not in DIMENSION_NAMES:
-            return f"{name} is said to be {NOT_APPLICABLE}, which only a dimension can be"
-    unasked = [name for name in said if name not in names]
-    return f"{unasked[0][:60]!r} was not asked for" if unasked else ""
 
 
 def read_ratings(text: str | None, names: tuple[str, ...], reply: Reply) -> Reply:
@@ -147,22 +134,19 @@ def read_ratings_sheet(sheet: Sheet, where: str) -> pd.DataFrame:
         for name in names:
             sides = {}
             for side in SIDES:
-                level, applies = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
-                sides |= {side: level, f"{side}_applies": applies}
+                sides[side] = _cell(cells[f"{name} {side}"], f"{where}, column {name} {side}, row {number:,}")
             rows.append({**unit, "rating": name, **sides})
-    columns = ["conversation", "participant", "rating", *SIDES, *(f"{side}_applies" for side in SIDES)]
+    columns = ["conversation", "participant", "rating", *SIDES]
     return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[3:], float))
 
 
-def _cell(cell, where: str) -> tuple[float, float]:
-    """Level of a cell, and whether the rating applies."""
-    if is_blank(cell):
-        return float("nan"), float("nan")
+def _cell(cell, where: str) -> float:
+    """Level of a cell; NaN where the rating does not apply."""
+    if is_blank(cell) or as_text(cell) == NOT_APPLICABLE:
+        return float("nan")
     number = as_number(cell)
     if number is not None and 1 <= number <= len(LEVELS):
-        return number, 1.0
-    if as_text(cell) == NOT_APPLICABLE:
-        return float("nan"), 0.0
+        return number
     raise UserError(
         f"{where}: {as_text(cell)!r} is no level from 1 to {len(LEVELS)}. Write a level, "
         f"{NOT_APPLICABLE!r}, or nothing."

@@ -1,12 +1,11 @@
 """What a judge is asked of each conversation: the request, to the letter of the authors' convention."""
 
-import fnmatch
 import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from sense7.judge.ratings import NOT_APPLICABLE, ratings_of, require_unit
 from sense7.study import NOT_RATED, RATED, Study
 from sense7.taxonomy import DIMENSIONS
 
-__all__ = ["Prompt", "Questions", "Shots", "chat_json", "chats", "request_body"]
+__all__ = ["Prompt", "Questions", "chat_json", "chats", "request_body"]
 
 SYSTEM_MESSAGE = "You are a helpful AI assistant"
 """Without a full stop, as the authors send it."""
@@ -32,9 +31,6 @@ REQUEST = {
 
 CHAT, EXAMPLES = "{chat}", "~~EXAMPLES~~"
 """Placeholders of a prompt, as the authors write them."""
-
-LARGEST = 2**20
-"""Bytes that a prompt may have; more is another kind of file, given by mistake."""
 
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 """Names of the limit of a reply's tokens: a request has one of them."""
@@ -108,11 +104,7 @@ class Prompt:
         """Read a prompt from a text file in UTF-8; it is named after the file."""
         path = Path(path)
         with reading(path) as stream:
-            content = stream.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise UserError(
-                f"{path}: a prompt has at most {LARGEST // 2**20} MB. Give the path of a prompt's text file."
-            )
+            content = stream.read()
         try:
             text = content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError as error:
@@ -162,27 +154,15 @@ def parse_parameters(texts: Sequence[str]) -> dict:
     return found
 
 
-@cache
-def by_model(model: str) -> Mapping:
-    """Return the entry of ``parameters_by_model.json`` for a model: what to omit and set, and why; else all empty."""
-    name = model.strip().rpartition("/")[2].casefold()
-    entries = json.loads((_HERE / "parameters_by_model.json").read_text(encoding="utf-8"))
-    known = (entry for entry in entries if any(fnmatch.fnmatchcase(name, pattern) for pattern in entry["models"]))
-    return next(known, {"omit": [], "set": {}, "why": ""})
-
-
 def request_parameters(
-    model: str, *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
+    *, omit: Collection[str] = (), param: Mapping | None = None, needed: Mapping | None = None
 ) -> dict:
-    """Return the parameters of every request: the authors', what a model needs in their place, what the user gives."""
-    param, entry, limits = dict(param or {}), by_model(model), set(TOKEN_LIMITS)
-    known = {name: value for name, value in REQUEST.items() if name not in entry["omit"]}
-    known |= entry["set"] | dict(needed or {})
+    """Return the parameters of every request: the authors', and what the user gives in their place."""
+    param, known, limits = dict(param or {}), REQUEST | dict(needed or {}), set(TOKEN_LIMITS)
     if both := sorted(set(omit) & param.keys()):
         raise UserError(f"{both[0]}: is left out by --omit and given by --param. Give one of them.")
-    may_be_omitted = known.keys() | REQUEST.keys()
-    if unknown := sorted(set(omit) - may_be_omitted):
-        left = ", ".join(sorted(may_be_omitted - limits))
+    if unknown := sorted(set(omit) - known.keys()):
+        left = ", ".join(sorted(known.keys() - limits))
         raise UserError(f"--omit {unknown[0]}: is no parameter of the requests. Choose of {left}.")
     gone = set(omit) | (limits if param.keys() & limits else set())
     found = {name: value for name, value in known.items() if name not in gone} | param
@@ -194,27 +174,15 @@ def request_parameters(
     return found
 
 
-def describe_parameters(model: str, parameters: Mapping) -> list[str]:
+def describe_parameters(parameters: Mapping) -> list[str]:
     """Say in a line how the parameters of a request differ from the authors'; no line if they don't."""
     gone = [name for name in REQUEST if name not in parameters]
     new = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if REQUEST.get(name) != value]
     said = [f"{word} {', '.join(names)}" for word, names in (("without", gone), ("with", new)) if names]
-    why = by_model(model)["why"]
-    because = f" ({model}: {why})" if why else ""
-    return [f"parameters     the authors', {' and '.join(said)}{because}"] if said else []
+    return [f"parameters     the authors', {' and '.join(said)}"] if said else []
 
 
 # The requests
-
-
-@dataclass(frozen=True)
-class Shots:
-    """Which rated examples a prompt holds; see :func:`sense7.judge.few_shot.chosen_examples`."""
-
-    kind: str = "zero"
-    number: int = 5
-    order: str = "similar-last"
-    seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +191,7 @@ class Questions:
 
     model: str
     prompt: Prompt
-    shots: Shots
+    shots: int
     frame: pd.DataFrame = field(repr=False)
     sha256: str
     parameters: Mapping

@@ -8,6 +8,7 @@ endpoint that refuses a parameter, or can't be reached at all, says so before mo
 import asyncio
 import contextlib
 import hashlib
+import importlib.util
 import json
 import time
 import zlib
@@ -22,8 +23,8 @@ import sense7
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import Answer, Written, answers_to, describe_reply, now
-from sense7.judge.cost import CostEstimate, Price, cut_by_endpoint, estimate, few_tokens, is_far_below, too_long_to_send
-from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of, require_extra
+from sense7.judge.cost import CostEstimate, Price, estimate, few_tokens
+from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of
 from sense7.judge.files import prediction_path, require_seen_by_authors
 from sense7.judge.journal import JOURNAL, Journal
 from sense7.judge.logs import log_path, write_log
@@ -34,7 +35,6 @@ from sense7.judge.requests import (
     SYSTEM_MESSAGE,
     Prompt,
     Questions,
-    Shots,
     asked_units,
     request_body,
     request_parameters,
@@ -43,10 +43,7 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["Outcome", "Plan", "Tally", "carry_out", "plan_session", "questions_for"]
-
-USUAL = {"unit": "conversation", "rating": "overall"}
-"""What is asked for if nothing else is said."""
+__all__ = ["Plan", "Tally", "carry_out", "plan_session", "questions_for"]
 
 LONGEST_BACKOFF = 60.0
 """Seconds between two attempts, unless the endpoint asks for more."""
@@ -54,14 +51,8 @@ LONGEST_BACKOFF = 60.0
 WORTH_SAYING = 3.0
 """Seconds of a wait before a further attempt from which it is said when it begins."""
 
-SILENCE = 10.0
-"""Seconds without a reply to any request after which that is said; three times the slowest reply if that is longer."""
-
 LAST_REPLIES = 10.0
 """Seconds in which requests under way may still be answered when no more are sent: they are paid for."""
-
-HEAD_START = 10.0
-"""Seconds after which the others follow a first call without a reply: what refuses a request does so at once."""
 
 
 # What is to be asked
@@ -84,8 +75,6 @@ class Plan:
     retries: int = 5
     backoff: float = 1.0
     give_up_after: int = 10
-    per_minute: int | None = None
-    context: int | None = None
 
     def path(self, run: int) -> Path:
         """Where a run's prediction file will be."""
@@ -113,14 +102,13 @@ def plan_session(
         raise UserError(f"--policy {policy}: the authors' rule reads no ratings of turns or dimensions. Give strict.")
     asked = {
         "model": questions.model,
-        "endpoint": endpoint.identity + "".join(f"?{name}={value}" for name, value in endpoint.query.items()),
+        "endpoint": endpoint.identity,
         "data": study.provenance.sha256 if study.provenance else "unknown",
         "prompt": questions.prompt.sha256,
         "prompt name": questions.prompt.name,
         "request": dict(questions.parameters),
-        "shots": vars(questions.shots),
+        "shots": questions.shots,
         "requests": questions.sha256,
-        **({name: given.get(name, usual) for name, usual in USUAL.items()} if questions.ratings else {}),
     }
     with Journal.reading(folder) as journal:
         if journal:
@@ -141,25 +129,25 @@ def questions_for(
     prompt: Prompt | None,
     model: str,
     *,
-    shots: Shots | None = None,
+    shots: int = 0,
     limit: int | None = None,
     omit: Collection[str] = (),
     param: Mapping | None = None,
     unit: str = "conversation",
     rating: str = "overall",
 ) -> Questions:
-    """Put every conversation, and the examples chosen for it, into the prompt; the bundled one if none is given."""
+    """Put every conversation, and so many examples chosen for it, into the prompt; the bundled one if none is given."""
     prompt = prompt or Prompt.bundled(unit, rating)
-    standard, names, shots = [unit, rating] == list(USUAL.values()), ratings_of(rating), shots or Shots()
+    standard, names = (unit, rating) == ("conversation", "overall"), ratings_of(rating)
     needed = {} if standard else {"response_format": schema(names)}
-    parameters = request_parameters(model, omit=omit, param=param, needed=needed)
+    parameters = request_parameters(omit=omit, param=param, needed=needed)
     if not model.strip():
         raise UserError("The model has no name. Give the name by which the endpoint knows it.")
-    if shots.kind != "zero" and not standard:
+    if shots and not standard:
         raise UserError("--shots: examples have a score of a whole conversation. Leave out --unit and --rating.")
     frame = asked_units(study, unit, names)
     examples = pd.Series("", frame["conversation"])
-    if shots.kind != "zero":
+    if shots:
         if EXAMPLES not in prompt.text:
             raise UserError(f"The prompt {prompt.name} has no {EXAMPLES}. Write it where examples are to stand.")
         from sense7.judge.few_shot import examples_for  # with it comes scikit-learn
@@ -192,7 +180,6 @@ class Tally:
     statuses: Counter = field(default_factory=Counter)
     input_tokens: int = 0
     output_tokens: int = 0
-    uncounted: int = 0
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -208,11 +195,10 @@ class Tally:
     def line(self) -> str:
         """Say it in one line."""
         rate = self.done / max(time.monotonic() - self.begun, 1e-9)
-        uncounted = f" ({self.uncounted:,} replies without a count)" if self.uncounted else ""
         said = [
             f"{self.done:,}/{self.total:,} calls, {rate:.1f} a second",
             ", ".join(f"{status} {count:,}" for status, count in sorted(self.statuses.items())),
-            f"{self.input_tokens:,} + {self.output_tokens:,} tokens{uncounted}",
+            f"{self.input_tokens:,} + {self.output_tokens:,} tokens",
             "" if self.cost is None else f"cost {self.cost:,.2f}",
         ]
         return "; ".join(filter(None, said))
@@ -226,89 +212,55 @@ class _Session:
         self.pending = journal.pending(plan.runs)
         self.tally = Tally(len(self.pending), plan.estimate.prices)
         self.client = Client(plan.endpoint, plan.timeout)
-        self.context, self.has_answered = plan.context, journal.has_answer
+        self.has_answered = journal.has_answer
         self.sent = self.unusable = 0
         self.stopped, self.final = "", False
         self.disk = asyncio.Lock()
-        self.first, self.ending, self.room = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.ending, self.room = asyncio.Event(), asyncio.Event()
         self.workers: list[asyncio.Task] = []
-        self.under_way: list[float] = []
-        """When the requests under way began: as many as ``most``, which an overrun endpoint halves."""
-        self.most, self.good, self.halved = plan.concurrency, 0, float("-inf")
-        self.next, self.said_until = float("-inf"), float("-inf")
-        self.heard, self.slowest = time.monotonic(), 0.0
+        self.under_way = 0
+        self.most, self.good, self.halved = plan.concurrency, 0, float("-inf")  # an overrun endpoint halves the most
+        self.said_until = float("-inf")
 
     async def send_all(self) -> None:
         """Send the first call alone, then as many at once as may be."""
         calls = iter(self.pending)
 
         async def work() -> None:
-            try:
-                for conversation, run in calls:
-                    if self.stopped:
-                        return
-                    await self.call(conversation, run)
-            finally:
-                self.first.set()
+            for conversation, run in calls:
+                if self.stopped:
+                    return
+                await self.call(conversation, run)
 
-        async with self.client, asyncio.TaskGroup() as group:
-            if self.context is None:
-                self.context = await self.client.context_length(self.plan.questions.model)
-                if self.context is not None:
-                    self.say(f"the model's context has {self.context:,} tokens, as the endpoint says")
-            watching = group.create_task(self.watch())
-            self.workers.append(group.create_task(work()))
+        async with self.client:
             if not self.has_answered:
-                await self.first.wait()
-            if not self.stopped:
-                others = min(self.plan.concurrency, len(self.pending)) - 1
-                self.workers += [group.create_task(work()) for _ in range(others)]
-            await asyncio.wait(self.workers)
-            watching.cancel()
-
-    async def watch(self) -> None:
-        """Let the others follow a first call that is slow; say, once in each silence, that requests bring no reply."""
-        plan, said = self.plan, None
-        while True:
-            await asyncio.sleep(min(SILENCE, HEAD_START) / 20)
-            silence = time.monotonic() - max(self.heard, min(self.under_way, default=time.monotonic()))
-            if silence >= min(HEAD_START, plan.timeout / 4):
-                self.first.set()
-            if said != self.heard and silence >= max(SILENCE, 3 * self.slowest):
-                said = self.heard
-                self.say(
-                    f"{count_of(len(self.under_way), 'request')} without a reply for {silence:,.0f} seconds; a call is "
-                    f"given up after {plan.timeout:g} seconds (--timeout)"
-                )
+                await self.call(*next(calls))
+            async with asyncio.TaskGroup() as group:
+                self.workers = [group.create_task(work()) for _ in range(self.plan.concurrency)]
 
     @contextlib.asynccontextmanager
     async def request(self) -> AsyncIterator[float]:
         """Wait for a turn, and keep it as long as a request takes; give when it began."""
-        while len(self.under_way) >= self.most:
+        while self.under_way >= self.most:
             self.room.clear()
             await self.room.wait()
-        gap = 60.0 / self.plan.per_minute if self.plan.per_minute else 0.0
-        begun = self.next = max(time.monotonic(), self.next + gap)
-        self.under_way.append(begun)
+        begun = time.monotonic()
+        self.under_way += 1
         try:
-            await asyncio.sleep(begun - time.monotonic())
             yield begun
-            self.heard = time.monotonic()
-            self.slowest = max(self.slowest, self.heard - begun)
             self.good += self.most < self.plan.concurrency
             if self.good >= self.most:  # as many answers as may be under way: one more
                 self.most, self.good = self.most + 1, 0
                 if self.most == self.plan.concurrency:
                     self.say(f"{count_of(self.most, 'request')} at once again")
         except Unanswered as failed:
-            self.heard = self.heard if failed.silent else time.monotonic()
             if failed.overrun and begun >= self.halved and self.most > 1:
                 self.halved, self.good, self.most = time.monotonic(), 0, self.most // 2
                 requests = count_of(self.most, "request")
                 self.say(f"HTTP 429 without a time to wait: {requests} at once from now on; more as answers come")
             raise
         finally:
-            self.under_way.remove(begun)
+            self.under_way -= 1
             self.room.set()
 
     async def wait(self, attempt: int, failed: Unanswered, call: str) -> None:
@@ -326,11 +278,9 @@ class _Session:
     async def call(self, conversation: str, run: int) -> None:
         """Make a call, in as many attempts as it needs and may have; keep what it comes to."""
         plan, spent, begun = self.plan, 0.0, 0.0
-        characters, body = plan.questions.units[conversation].characters, plan.questions.body(conversation)
-        why = too_long_to_send(characters, self.context)
-        known = {"attempts": 0, "error": why or "no answer", "prompt_cut": bool(why)}
+        body, known = plan.questions.body(conversation), {"attempts": 0, "error": "no answer"}
         try:
-            while not why:
+            while True:
                 try:
                     async with self.request() as begun:
                         if self.stopped:
@@ -353,8 +303,6 @@ class _Session:
                 else:
                     self.has_answered = True
                     known["seconds"] = round(time.monotonic() - begun, 4)
-                    cut = cut_by_endpoint(characters, known.get("input_tokens"), self.context)
-                    known |= {"error": cut, "prompt_cut": True} if cut else {}
                     break
         except asyncio.CancelledError:
             if self.stopped and known["attempts"]:  # else the user interrupted
@@ -362,10 +310,9 @@ class _Session:
             raise
         except Exception as error:  # of any kind: this call failed, and the session goes on
             known["error"] = self.client.short(one_line(error))
-        if not known["attempts"] and not known["prompt_cut"]:  # stopped before it was sent
+        if not known["attempts"]:  # stopped before it was sent
             return
         self.keep(conversation, run, known)
-        self.first.set()
         async with self.disk:  # many calls share one wait for it
             if self.journal.waiting:
                 await asyncio.to_thread(self.journal.sync)
@@ -376,9 +323,7 @@ class _Session:
             return
         self.stopped = why
         self.ending.set()
-        is_silent = time.monotonic() - self.heard >= self.plan.timeout  # for as long as a call may take
-        last = 0 if is_silent else LAST_REPLIES
-        asyncio.get_running_loop().call_later(last, lambda: [worker.cancel() for worker in self.workers])
+        asyncio.get_running_loop().call_later(LAST_REPLIES, lambda: [worker.cancel() for worker in self.workers])
 
     def keep(self, conversation: str, run: int, known: dict) -> None:
         """Give an answer to the journal, count it, and send no more if too many in a row could not be used."""
@@ -386,24 +331,13 @@ class _Session:
         self.journal.add(answer)
         reply, tally = answer.reply, self.tally
         tally.statuses[reply.status] += 1
-        tally.uncounted += answer.error is None and None in (answer.input_tokens, answer.output_tokens)
         tally.input_tokens += answer.input_tokens or 0
         tally.output_tokens += answer.output_tokens or 0
         self.progress(tally)
-        if answer.attempts:  # else it was too long to be sent, which says nothing of the endpoint
-            self.unusable = 0 if reply.status in USABLE else self.unusable + 1
+        self.unusable = 0 if reply.status in USABLE else self.unusable + 1
         if self.unusable >= self.plan.give_up_after:
             number = count_of(self.unusable, "reply in a row", "replies in a row")
             self.stop(f"{number} could not be used; the last: {describe_reply(reply)}")
-
-
-@dataclass
-class Outcome(Written):
-    """What a session came to."""
-
-    stopped: str = ""
-    final: bool = False
-    cut: list[str] = field(default_factory=list)
 
 
 def carry_out(
@@ -411,9 +345,13 @@ def carry_out(
     *,
     progress: Callable[[Tally], None] = lambda tally: None,
     say: Callable[[str], None] = lambda line: None,
-) -> Outcome:
+) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
-    require_extra("aiohttp", "Asking a judge")
+    if importlib.util.find_spec("aiohttp") is None:
+        raise UserError(
+            "Asking a judge needs aiohttp, which is not installed. In a checkout: make judge. "
+            "Elsewhere: pip install 'sense7-companion[judge]'."
+        )
     with Journal.open(plan.folder) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
@@ -430,20 +368,17 @@ def carry_out(
         asked, stopped = {run for _, run in session.pending}, session.stopped
         if stopped:
             stopped = f"stopped after {session.sent:,} of {count_of(len(session.pending), 'call')}: {stopped}"
-        outcome, counted, low = Outcome(stopped=stopped, final=session.final), 0, []
+        outcome, counts = Written(stopped=stopped, final=session.final), []
         lacking = f"not asked: {stopped}" if stopped else "not asked"
         for run in range(1, plan.runs + 1):
             answers = answers_to(plan.questions.frame, run, journal.answers(run), lacking)
             frame = outcome.add(plan.questions, plan.folder, run, answers, policy=plan.policy)
             if run in asked or not log_path(plan, run).exists():
                 write_log(plan, run, answers, frame)
-            outcome.cut += [answer.error for answer in answers if answer.prompt_cut]
-            counts = [
+            counts += [
                 (plan.questions.units[one.conversation].characters, one.input_tokens)
                 for one in answers
                 if one.error is None and one.input_tokens
             ]
-            counted += len(counts)
-            low += [(characters, tokens) for characters, tokens in counts if is_far_below(tokens, characters)]
-        outcome.remarks += few_tokens(counted, low)
+        outcome.remarks += few_tokens(counts)
     return outcome

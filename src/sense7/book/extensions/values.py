@@ -8,7 +8,6 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - ``{setting}`poor_turn```: a choice of the analysis in words, read from where the code reads it, so that no sentence
   keeps the words of an older choice;
-- ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` every claim about another work beside what its released numbers give.
 
@@ -216,16 +215,6 @@ class ValueRole(TextRole):
                 node = nodes.abbreviation(self.rawtext, shown, **attributes)
             said |= set() if is_there else {value["reason"]}
         return [node], messages
-
-
-class JudgeLogsRole(SphinxRole):
-    """A link to the judge's logs; without logs, words that say so."""
-
-    def run(self):
-        address = looked_up(self.env, "edition.json").facts.get("judge_logs")
-        if not address:
-            return [nodes.inline(text="This edition has no logs of a judge")], []
-        return [nodes.reference("", self.text, refuri=f"../{address}", internal=True)], []
 
 
 class LedgerDirective(SphinxDirective):
@@ -446,7 +435,6 @@ def setup(app):
     app.add_role("value", ValueRole())
     for name, lookup in (("published", _published), ("edition", _fact), ("setting", _setting)):
         app.add_role(name, TextRole(lookup))
-    app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("doctree-resolved", _mark_tuned)
