@@ -117,7 +117,7 @@ def partition_folders(folder: str | Path) -> list[Path]:
 
 
 def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]:
-    """Write a study in parts about equal in messages, each with all that some of the participants did.
+    """Write a study in parts, each with all that some of the participants did, about as many in each.
 
     What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown`` where
     somebody declined to rate. ``folder`` is absent or empty, and appears whole or not at all.
@@ -126,23 +126,15 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     people = study.conversations["participant"].unique()
     if not 1 <= parts <= len(people):
         raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
-    # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
-    conversations = study.conversations
-    messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
-    load = messages.groupby(conversations["participant"], sort=False).sum()
-    wanted, part_of, last = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int), {}, -1
-    for number, (participant, part) in enumerate(wanted.items()):
-        last = min(last + 1, max(last, part, parts - (len(wanted) - number), 0))
-        part_of[participant] = last
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise refusal(folder, "folder-in-use")
         with scratch_folder(folder.parent) as scratch:
             making = scratch / folder.name
-            for number in range(parts):
+            for number, own in enumerate(np.array_split(people, parts)):
                 target = making / f"part={number:04d}"
                 target.mkdir(parents=True)
-                for sheet in _sheets(study, [one for one, part in part_of.items() if part == number]):
+                for sheet in _sheets(study, own.tolist()):
                     _write_csv(sheet, target / f"{sheet.name}.csv")
             if folder.exists():
                 folder.rmdir()
