@@ -545,7 +545,7 @@ def read_participants(
     candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
     for sheet in sheets.values():
         known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
-        if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
+        if sheet.name in used or known:
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
         own, original = set(sheet.names) - {""}, None
