@@ -1,12 +1,10 @@
 """What is known of a file's origin, and the small JSON file beside it that says so."""
 
-import contextlib
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from datetime import datetime
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -21,9 +19,8 @@ _TEXTS = {
     "name": ".+",
     "file": r"(?!\.{1,2}$)[^/\\\0]+",  # a name, never a path: it is joined to folders later
     "address": r"https?://[^\s<>\"'\\]+",  # shown as a link later, so nothing but a web address will do
-    "fetched": ".+",
+    "fetched": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)",
     "sha256": _DIGEST,
-    "previous": _DIGEST,
 }
 """Texts of a record, and what each may be."""
 
@@ -54,7 +51,6 @@ class Provenance:
     sha256: str
     size: int
     mirror: bool  # whether it, or its parts, came from another place than the source's own
-    previous: str | None = None  # sha256 recorded before, if the content at that place had changed
     parts: Mapping[str, str] = field(default_factory=dict, hash=False)  # published file -> sha256
     conversion: int | None = None  # number of the conversion that made it
     found: str | None = field(
@@ -87,11 +83,7 @@ class Provenance:
                 fits = isinstance(value, dict) and all(re.fullmatch(_DIGEST, str(one)) for one in value.values())
             else:  # size, mirror, conversion
                 fits = type(value) is (bool if key == "mirror" else int) and value >= 0
-            if key == "fetched" and fits:
-                fits = False
-                with contextlib.suppress(ValueError):
-                    fits = datetime.fromisoformat(value).utcoffset() is not None
-            if not fits and not (value is None and key in {"address", "fetched", "previous", "conversion"}):
+            if not fits and not (value is None and key in {"address", "fetched", "conversion"}):
                 raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)
 
