@@ -25,7 +25,7 @@ def refusal(path):
     [
         ("a.jsonl", "", "a.jsonl: the file is empty"),
         ("a.jsonl", "{}\n{]\n", "a.jsonl: line 1: no known form of a conversation; it is an object"),
-        ("a.jsonl", "{]\n7\n", "a.jsonl: line 1: line 1, column 2: no JSON"),
+        ("a.jsonl", "{]\n7\n", "a.jsonl: line 1: column 2: no JSON"),
         ("a.json", '[\n {"messages": [}]', "a.json: line 2, column 16: no JSON"),
         ("a.jsonl", '{"prompt": "x"}\n', "a.jsonl: line 1: no known form of a conversation; it has pro"),
         ("a.json", "[7]", "a.json: conversation 1: no known form of a conversation; it is a number"),
@@ -66,7 +66,7 @@ def test_archives_of_other_things(tmp_path):
     assert "a workbook already" in refusal(archive(tmp_path / "a.xlsx", **{"[Content_Types].xml": ""}))
     assert "an archive without header.json" in refusal(archive(tmp_path / "a.zip", readme="x"))
     damaged = archive(tmp_path / "a.eval", **{"header.json": "{}", "samples/a.json": "{"})
-    assert "a.eval: samples/a.json: line 1, column 2: no JSON" in refusal(damaged)
+    assert "a.eval: samples/a.json: column 2: no JSON" in refusal(damaged)
 
 
 def test_no_more_is_unpacked_than_can_be_held(tmp_path, monkeypatch):

@@ -101,7 +101,7 @@ def read_transcript(record: Transcript) -> Chat:
             starts.append((match, name))
         else:
             inside.append(match)
-    for (match, name), following in zip(starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=True):
+    for (match, name), following in zip(starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=False):
         said = text[match.end() : following].rstrip("\r\n")
         if sides[name] == content.SYSTEM:
             parts.append(Omitted(content.SYSTEM))

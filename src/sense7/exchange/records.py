@@ -143,8 +143,8 @@ def _decoded(content: bytes, where: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(10, 0, error.start) + 1
-        place = f"line {line}, byte {error.start + 1}"
+        place = f"line {line}, " if (line := content.count(10, 0, error.start) + 1) > 1 else ""
+        place += f"byte {error.start + 1}"
         raise UserError(f"{where}: {place}: not UTF-8. Save or export it again in UTF-8.") from None
 
 
@@ -156,9 +156,10 @@ def parsed(content: bytes, where: str) -> object:
     except RecursionError:
         raise UserError(f"{where}: nested too deeply to be a conversation. Export it again.") from None
     except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, " if error.lineno > 1 else ""
         raise UserError(
-            f"{where}: line {error.lineno}, column {error.colno}: no JSON ({error.msg}). Export it again; one "
-            "conversation per line if it is JSON Lines."
+            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again; one conversation per line "
+            "if it is JSON Lines."
         ) from None
     except ValueError as error:
         raise UserError(f"{where}: {one_line(error)}. Correct it, or export it again.") from None
