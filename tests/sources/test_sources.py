@@ -280,7 +280,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
 @pytest.mark.parametrize(
     ("origin", "target", "allowed"),
     [
-        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", True),
+        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", False),
         ("https://github.com/a/b/raw/c/d.xlsx", "http://raw.githubusercontent.com/a/b/c/d.xlsx", False),
         ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com:444/d.xlsx", False),
         ("https://raw.githubusercontent.com/a", "https://raw.githubusercontent.com.example.org/a", False),
