@@ -203,7 +203,7 @@ def test_texts_in_a_workbook_stay_character_by_character(talk):
 
 def test_a_text_that_a_cell_cannot_hold(run, write):
     write("a.json", [{"role": "user", "content": "a" * 40_000}, {"role": "assistant", "content": ""}])
-    with pytest.raises(UserError, match=r"conversation 'a-1', message 1: a text of 40,000 characters; a cell"):
+    with pytest.raises(UserError, match=r"sheet Messages, cell E2: a text of 40,000 characters; an .xlsx cell"):
         run("a.json", "--out", "mine.xlsx")
     run("a.json", "--out", "chats.jsonl")
 

@@ -453,7 +453,6 @@ def test_every_condition_of_verified_counts(server, change):
         {"size": True},
         {"mirror": "no"},
         {"parts": ["x"]},
-        {"parts": {"a": "x"}},
         {"conversion": "1"},
         {"conversion": True},
         {"found": "0" * 64},

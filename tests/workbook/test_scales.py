@@ -183,19 +183,12 @@ def respelt(sheet, column, respell):
     return write
 
 
-def rows_twice(path, minimal_sheets):
-    sheets = sheets_with(minimal_sheets, plain)
-    sheets["Messages"].rows[:] = [row for row in sheets["Messages"].rows for _ in range(2)]
-    write_sheets(sheets, path)
-
-
 SPECIAL = {
     "conditions in two cases": respelt("Tasks", "Model", str.upper),
     "participants in two Unicode forms": respelt("Tasks", "PID", lambda name: unicodedata.normalize("NFD", name)),
     "participants with invisible characters": respelt("Tasks", "PID", lambda name: f"{name}\u200b"),
     "participants with further blanks": respelt("Tasks", "PID", lambda name: f" {name.replace(' ', chr(160))}"),
     "participants in two cases": respelt("Participants", "PID", str.lower),
-    "every row of Messages twice": rows_twice,
     "cells formatted as percentages": percent_cells,
     "a single number off the scale": one_number_off,
     "numbers from 1 to 7 and a sheet Scales": sheet_scales,

@@ -4,7 +4,6 @@ import datetime as dt
 import gc
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -438,76 +437,6 @@ def test_only_exactly_assistant_makes_a_turn(read, role):
     assert found(study, "unknown-role").count == 4
 
 
-def doubled(sheet, *, apart):
-    """The sheet with every row of its first conversation twice: right after it, or at the end of the sheet."""
-    copies = [list(row) for row in sheet.rows[:4]]
-    rows = [*sheet.rows, *copies] if apart else [row for pair in zip(copies, copies, strict=True) for row in pair]
-    return replace(sheet, rows=rows if apart else [*rows, *sheet.rows[4:]])
-
-
-@pytest.mark.parametrize("apart", [True, False])
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
-        {"MessageId": [1.0, 2.0, 3.0, 4.0] * 4, "TimeOffsetSeconds": ...},
-        {"MessageId": ..., "TimeOffsetSeconds": [0.0, 5.0, 9.0, 12.0] * 4},
-        {"MessageId": ..., "TimeOffsetSeconds": ...},
-    ],
-)
-def test_duplicated_rows_are_one_warning_with_one_advice(minimal_sheets, apart, changes):
-    said = [f"message {number}" for number in range(16)]
-    sheets = minimal_sheets(messages=changes | {"Content": said})
-    sheets["Messages"] = doubled(sheets["Messages"], apart=apart)
-    study = parse_sheets(sheets)
-    [warning] = study.diagnostics
-    assert (warning.severity, warning.kind) == (WARNING, "duplicate-message")
-    numbered = changes["MessageId"] is not ...
-    rows = (18, 19, 20, 21) if apart else (3, 5, 7, 9)
-    assert warning.rows == (rows if numbered or changes["TimeOffsetSeconds"] is not ... else rows[1::2])
-    assert "remove these rows" in warning.fix
-    assert "counted more than once" in warning.problem
-    own = study.turns[study.turns["conversation"] == "C1"]
-    assert own["turn"].nunique() == 4
-    by_turn = own.sort_values("turn")["row"].tolist()
-    assert by_turn == ([3, 19, 5, 21] if apart and numbered else [3, 5, 19, 21] if apart else [4, 5, 8, 9])
-
-
-@pytest.mark.parametrize(
-    ("role", "rating", "cells", "duplicates"),
-    [
-        ("user", None, {}, 0),  # said twice
-        ("assistant", None, {}, 0),
-        ("assistant", "good", {}, 1),
-        ("user", None, {"MessageId": [2.0, 2.0]}, 1),
-        ("user", None, {"MessageId": [2.0, 3.0]}, 0),
-        ("assistant", "good", {"MessageId": [2.0, 3.0]}, 0),
-        ("user", None, {"TimeOffsetSeconds": [7.0, 7.0]}, 1),
-        ("user", None, {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
-        ("assistant", "good", {"TimeOffsetSeconds": [7.0, 8.0]}, 0),
-        ("user", None, {"MessageId": [2.0, 2.0], "Comment": ["a", "b"]}, 0),
-        ("user", None, {"MessageId": [2.0, 2.0], "TaskId": ["C1", "C2"]}, 0),
-    ],
-)
-def test_only_rows_that_are_alike_in_every_column_are_duplicates(read, role, rating, cells, duplicates):
-    blank = {"MessageId": ..., "TimeOffsetSeconds": ..., "Comment": ...}
-    columns = {name: [None, *two, *[None] * 13] for name, two in cells.items() if name != "TaskId"}
-    owners = cells.get("TaskId", ["C1", "C1"])
-    study = read(
-        messages=blank
-        | columns
-        | {
-            "TaskId": ["C1", *owners, "C1"] + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4,
-            "Role": ["user", role, role, "assistant"] + ["user", "assistant"] * 6,
-            "Content": ["Hello", "yes", "yes", *(f"text {number}" for number in range(13))],
-            **{name: [None, rating, rating, "good"] + [None, "good"] * 6 for name in ("EmpathyOverall", "Affective")},
-            **dict.fromkeys(("Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"), ...),
-        }
-    )
-    rows = [diagnostic.rows for diagnostic in study.diagnostics if diagnostic.kind == "duplicate-message"]
-    assert rows == ([(4,)] if duplicates else [])
-
-
 # Texts
 
 
@@ -578,7 +507,7 @@ READ = [
     messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "messages", "position", [3, 4, 1, 2] * 4, "unordered-message-id"),
     messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "turn", [2, 1] * 4, "unordered-message-id"),
     messages("MessageId", [3.0, 4.0, 1.0, 2.0] * 4, "turns", "row", TURN_ROWS, "unordered-message-id"),
-    ({"messages": INTERLEAVED}, "turns", "turn", [1, 1, 2, 2, 1, 2, 1, 2], "missing-message-id", "duplicate-message"),
+    ({"messages": INTERLEAVED}, "turns", "turn", [1, 1, 2, 2, 1, 2, 1, 2], "missing-message-id"),
     *(messages("Content", cell, "messages", "content", [text] * 16) for cell, text in (
         (None, None), (3.0, "3"), (0.5, "0.5"), (True, "True"), (dt.date(2025, 1, 2), "2025-01-02"))),
     people("PID", ["p1", "p2", "p3"], ["P1", "P2", "P3"], "respelt-id"),
@@ -666,8 +595,7 @@ def guessed(*names, given=None):
         *((("plain", name), (name, "guessed from its name")) for name in SPEAKING),
         *((("plain", name), NO_NAME) for name in DENYING),
         *((("with prompt", name), ("with prompt", "guessed from its name")) for name in DENYING),
-        (("a prompt", "empathy"), ("empathy", "guessed from its name")),
-        (("empathy a", "empathy b", "prompt"), (None, "several conditions' names speak of it: empathy a, empathy b")),
+        (("a prompt", "empathy"), (None, "several conditions' names speak of it: a prompt, empathy")),
     ],
 )
 def test_the_prompted_condition_is_guessed_from_names(names, found):

@@ -19,7 +19,6 @@ from sense7.workbook.ids import as_name, as_number, is_blank
 from sense7.workbook.options import ALL_COLUMNS, entries_of
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
-from sense7.workbook.xlsx import LONGEST_TEXT
 
 TURN = "Turn"
 """Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
@@ -87,20 +86,19 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
         raise UserError(f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8.")
     sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
     present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
-    positions = {}
     for name, of in columns.items():
-        if header.count(of) != 1:
-            problem = "stands there several times" if of in header else "is missing"
+        if of not in header:
             fix = "Correct the map or the table."
-            raise UserError(f"{path}: the column {of!r} ({name}) {problem} in row 1 {present}. {fix}")
-        positions[name] = header.index(of)
+            raise UserError(f"{path}: the column {of!r} ({name}) is missing in row 1 {present}. {fix}")
+    chosen, positions = {of: name for name, of in columns.items()}, {}
     for number, own in enumerate(header):
-        name = _ALIKE.get(normalise_name(own))
-        if name and name not in columns and number not in positions.values():
-            if name in positions:
-                both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
-                raise UserError(f"{path}: {both}. Say which: --column {name}=COLUMN.")
-            positions[name] = number
+        name = chosen.get(own, _ALIKE.get(normalise_name(own)))
+        if name is None or (name in columns and own not in chosen):
+            continue
+        if name in positions:
+            both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
+            raise UserError(f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN.")
+        positions[name] = number
     for wanted, (what, example) in _NEEDED.items():
         if not any(name in positions for name in wanted):
             fix = f"Name it: --column {example}, or in a file for --columns."
@@ -142,7 +140,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
     """Join ratings to the turns that they rate.
 
     A row joins if its conversation is among ``chats``, and every column that names the turn (number of the turn, number
-    of the message, text) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
+    of the message) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
     """
     by_id = {chat.id: chat for chat in chats}
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
@@ -183,18 +181,12 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
         remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
     if table and not people:
         raise UserError("\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks]))
-    rated, seen = [], {}
+    rated = []
     for chat in chats:
         raters = people.get(chat.id) or {None: Rated(chat)}
         for rater, one in raters.items():
             if len(raters) > 1:  # under an id of its own for each
                 one.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
-            if (name := one.task["TaskId"]) in seen:
-                raise UserError(
-                    f"the conversations {seen[name]!r} and {chat.id!r} would both have the TaskId {name!r}, since "
-                    "several people rated one of them. Give --new-ids, or other ids."
-                )
-            seen[name] = chat.id
             rated.append(one)
     remarks += [f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)]
     return Joined(rated, remarks, table is not None)
@@ -239,14 +231,6 @@ def write_workbook(joined: Joined, out: Path, options: ReadingOptions) -> None:
         )
     if not joined.rated:
         raise UserError("no conversation with a message was found. Nothing was written.")
-    for one in joined.rated:
-        for number, message in enumerate(one.chat.messages, 1):
-            if (units := len(message.text.encode("utf-16-le")) // 2) > LONGEST_TEXT:
-                raise UserError(
-                    f"conversation {one.chat.id!r}, message {number}: a text of {units:,} characters; a cell of a "
-                    f"workbook holds at most {LONGEST_TEXT:,}. Leave this conversation out, or write JSON Lines (--out "
-                    "NAME.jsonl)."
-                )
     sheets = workbook_sheets(joined)
     parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
     write_sheets(sheets, out)

@@ -29,7 +29,6 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
         start = stream.read(4096)
         began = 3 if start.startswith(b"\xef\xbb\xbf") else 0  # the byte order mark
         stream.seek(began)
-        of_lines = path.suffix.casefold() in (".jsonl", ".ndjson")
         if not start:
             raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
@@ -39,13 +38,10 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
                 f"{path}: a parquet file. Save it as JSON Lines first, for example by "
                 'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
             )
+        elif _JSON.match(start[began:]) and path.suffix.casefold() in (".jsonl", ".ndjson"):
+            yield from json_lines(path, stream)
         elif _JSON.match(start[began:]):
-            of_lines = of_lines or _first_line_is_whole(stream)
-            stream.seek(began)
-            if of_lines:
-                yield from json_lines(path, stream)
-            else:
-                yield from _items(parsed(stream.read(LARGEST + 1), str(path)))
+            yield from _items(parsed(stream.read(LARGEST + 1), str(path)))
         else:
             text = _decoded(stream.read(LARGEST + 1), str(path))
             if "\0" in text:
@@ -65,18 +61,6 @@ def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
             yield f"{before}conversation {number}", item
     else:
         yield place, value
-
-
-def _first_line_is_whole(stream: BinaryIO) -> bool:
-    """Whether the first line that is not blank is a JSON value, and more follows."""
-    line = b""
-    while not line.strip():
-        line = stream.readline(LARGEST)
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return any(more.strip() for more in iter(lambda: stream.readline(2**16), b""))
 
 
 def json_lines(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
@@ -158,8 +142,8 @@ def parsed(content: bytes, where: str) -> object:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, " if error.lineno > 1 else ""
         raise UserError(
-            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again; one conversation per line "
-            "if it is JSON Lines."
+            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again; if it is JSON Lines, one "
+            "conversation per line, name it .jsonl."
         ) from None
     except ValueError as error:
         raise UserError(f"{where}: {one_line(error)}. Correct it, or export it again.") from None

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from sense7.checkout import cache_folder, data_file
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
-from sense7.files import names_beside, not_written, one_line, reason, scratch_folder
+from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER
@@ -305,7 +305,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
             text = f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
             raise UserError(text) from None
         names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
-        hint = did_you_mean(str(data), names) or did_you_mean(path.name, names_beside(path), "Check the path.")
+        hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None

@@ -13,16 +13,19 @@ from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
 KINDS = ("official", "synthetic", "third-party", "own")
-_DIGEST = "[0-9a-f]{64}"
-_TEXTS = {
+_KINDS = {
     "kind": "|".join(KINDS),
     "name": ".+",
     "file": r"(?!\.{1,2}$)[^/\\\0]+",  # a name, never a path: it is joined to folders later
     "address": r"https?://[^\s<>\"'\\]+",  # shown as a link later, so nothing but a web address will do
     "fetched": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)",
-    "sha256": _DIGEST,
+    "sha256": "[0-9a-f]{64}",
+    "size": int,
+    "mirror": bool,
+    "parts": dict,
+    "conversion": int,
 }
-"""Texts of a record, and what each may be."""
+"""What each entry of a record may be: texts of a form, or values of a type."""
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,11 @@ class Provenance:
         if unknown := sorted(record.keys() - expected.keys()):
             raise ValueError(f"unknown: {', '.join(unknown)}")
         for key, value in record.items():
-            pattern = _TEXTS.get(key)
-            if pattern:
-                fits = isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
-            elif key == "parts":
-                fits = isinstance(value, dict) and all(re.fullmatch(_DIGEST, str(one)) for one in value.values())
-            else:  # size, mirror, conversion
-                fits = type(value) is (bool if key == "mirror" else int) and value >= 0
+            kind = _KINDS[key]
+            if isinstance(kind, str):
+                fits = isinstance(value, str) and re.fullmatch(kind, value, re.DOTALL)
+            else:
+                fits = type(value) is kind and (kind is dict or value >= 0)
             if not fits and not (value is None and key in {"address", "fetched", "conversion"}):
                 raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)

@@ -186,16 +186,12 @@ def find_prompted(
             known = ", ".join(map(repr, conditions)) or "none"
             raise refusal(path, "unknown-condition", name=chosen, conditions=known)
         return name, "given"
-    named: dict[str, list[str]] = {"empathy": [], "prompt": []}
+    best = []
     for condition in conditions:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
-        if any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words):
-            continue
-        if any(word in {"emp", "emph"} or "empath" in word for word in words):
-            named["empathy"].append(condition)
-        elif any("prompt" in word for word in words):
-            named["prompt"].append(condition)
-    best = named["empathy"] or named["prompt"]
+        negated = any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words)
+        if not negated and any(word in {"emp", "emph"} or "empath" in word or "prompt" in word for word in words):
+            best.append(condition)
     if not best:
         return None, "no condition's name speaks of empathy or of a prompt"
     if len(best) > 1:
@@ -450,35 +446,23 @@ def read_messages(
     for number in index.tolist():
         of_conversation[matched[number]].append(number)
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
-    of_ratings = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
     position, turn = np.zeros(len(matched), dtype=np.int64), np.zeros(len(matched), dtype=np.int64)
     found: dict[str, list[int]] = defaultdict(list)
     for spoken in of_conversation.values():
-        own, single, seen, repeated = [numbers[one] for one in spoken], [], set(), []
-        distinct = len(set(own)) == len(own)
-        for one in () if distinct else spoken:
-            # Rows without number and time may be alike because the same was said twice, unless they are rated.
-            certain = numbers[one] is not None or seconds[one] >= 0 or any(not is_blank(of[one]) for of in of_ratings)
-            row = tuple(table.sheet.rows[one])
-            (found["duplicate-message"] if certain and row in seen else single).append(one)
-            seen.add(row)
-        if not distinct:
-            counts = Counter(numbers[one] for one in single)
-            repeated = [one for one in single if numbers[one] is not None and counts[numbers[one]] > 1]
-            found["repeated-message-id"] += repeated
+        own = [numbers[one] for one in spoken]
+        counts = Counter(own) if len(set(own)) < len(own) else {}
+        repeated = [one for one in spoken if numbers[one] is not None and counts.get(numbers[one], 1) > 1]
+        found["repeated-message-id"] += repeated
         if None in own:
             found["missing-message-id"] += [one for one in spoken if is_blank(table.cells("MessageId")[one])]
         elif not repeated:
-            in_order = pairwise(single or spoken)
-            found["unordered-message-id"] += [one for last, one in in_order if numbers[one] < numbers[last]]
+            found["unordered-message-id"] += [one for last, one in pairwise(spoken) if numbers[one] < numbers[last]]
             spoken.sort(key=numbers.__getitem__)
         position[spoken] = np.arange(1, len(spoken) + 1)
         replies = [one for one in spoken if is_turn[one]]
         turn[replies] = np.arange(1, len(replies) + 1)
-    for entry, rows in found.items():
-        if "MessageId" in table.positions or entry == "duplicate-message":
-            column = "TaskId" if entry == "duplicate-message" else "MessageId"
-            diagnostics.add(entry, table.place(column), [row + 2 for row in sorted(rows)])
+    for entry, rows in found.items() if "MessageId" in table.positions else ():
+        diagnostics.add(entry, table.place("MessageId"), [row + 2 for row in sorted(rows)])
     kept = known.tolist()
     messages: Columns = {
         "conversation": list(compress(matched, kept)),

@@ -68,8 +68,7 @@ def explain(column: Column) -> str:
 def write_template(path: str | Path, *, replace: bool = False) -> Path:
     """Write an empty workbook with the sheets Tasks, Messages and Participants; equal calls give equal bytes.
 
-    Each header cell has a note that says what the column means and which answers it takes; cells of answer scales have
-    a list to choose from, which lets other entries through, as the reader knows numbers and further words too.
+    Each header cell has a note that says what the column means and which answers it takes.
     """
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
@@ -84,19 +83,6 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
                 page.write_string(0, position, name, bold)
                 page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
                 page.set_column(position, position, max(12, len(name) + 2))
-            for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
-                # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
-                choices, kind = ["user", "assistant", "error"], "stop"
-                message = f"Write exactly one of: {', '.join(choices)}."
-                if scale := column.scale:
-                    choices = [words[0].capitalize() for words in scale.vocabularies[0]]
-                    choices += ["Unknown"] if scale is TURN_RATING else []
-                    kind, message = "warning", f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
-                elif column.name != "role":
-                    continue
-                rule = {"validate": "list", "source": choices, "error_type": kind, "error_title": "Not on the list"}
-                # Further rows can be filled all the same.
-                page.data_validation(1, position, 20_000, position, rule | {"error_message": message})
             page.freeze_panes(1, 0)
     return path
 

@@ -318,7 +318,7 @@ def _unwritable(cell) -> str | None:
     if isinstance(cell, str):
         length = len(cell.encode("utf-16-le", errors="surrogatepass")) // 2 if len(cell) > LONGEST_TEXT // 2 else 0
         if length > LONGEST_TEXT:
-            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}"
+            return f"a text of {length:,} characters; an .xlsx cell holds at most {LONGEST_TEXT:,}: shorten it"
         if re.search("[\ud800-\udfff\ufffe\uffff]", cell):
             return "a character that an .xlsx file can't hold (a lone surrogate, U+FFFE or U+FFFF)"
     elif isinstance(cell, int | float):
