@@ -43,9 +43,10 @@ def test_it_says_what_is_in_a_workbook(check, workbook):
         "  participants         3",
         "  assistant turns      8",
         "  plain-empathy  2",
-        "  with the empathy prompt: plain-empathy (guessed from its name; give it with --prompted)",
+        "  name  plain-empathy",
+        "  how   guessed from its name",
         "  overall     8 rated",
-        "Participants: sheet Participants",
+        "Participants sheet: Participants",
         "Never asked: Messages.Cognitive",
         "Not recorded: Messages.Retry",
         "Not matched: Messages.Mood",
@@ -86,7 +87,7 @@ def test_strict_makes_warnings_errors(check, workbook):
 
 
 def test_the_prompted_condition_can_be_given(check, workbook):
-    assert "with the empathy prompt: plain (given" in check(workbook(), "--prompted", "plain")[1]
+    assert "  name  plain\n  how   given" in check(workbook(), "--prompted", "plain")[1]
     code, out, err = check(workbook(), "--prompted", "gpt")
     assert (code, out) == (2, "")
     assert "no condition 'gpt'" in err

@@ -62,13 +62,8 @@ def test_a_subset_holds_the_conversations_that_meet_all_criteria(study, criteria
         ({"participants": ["P1", "P9"]}, "The study small has no participant 'P9'. Known: 'P1', 'P2', 'P3'."),
         ({"conversations": ["C5"]}, "has no conversation 'C5'"),
         ({"conditions": "other"}, "has no condition 'other'. Known: 'plain', 'plain-empathy'."),
-        (
-            {"conversations": [True, False]},
-            "one value per conversation: 4; this one has 2.",
-        ),
         ({"participants": "P2", "conversations": "C1"}, "meets participant and conversation together"),
         ({"participants": []}, "No conversation of the study small meets participant"),
-        ({"participants": 5}, "subset wants ids or a boolean mask as participants; got an int (5)."),
         ({"participants": [5]}, "has no participant 5"),
     ],
 )

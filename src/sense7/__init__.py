@@ -75,14 +75,12 @@ def __getattr__(name: str):
         return getattr(importlib.import_module(f"sense7.{_WHERE[name]}"), name)
     if name in _MODULES:
         return importlib.import_module(f"sense7.{_MODULES[name]}")
-    hint = "" if name.startswith("__") else _did_you_mean(name)
-    raise AttributeError(f"module 'sense7' has no attribute {name!r}{hint}", name=name)
-
-
-def _did_you_mean(name: str) -> str:
+    if name.startswith("__"):
+        raise AttributeError(name)
     from sense7.terminal import did_you_mean
 
-    return f". {did_you_mean(name, __dir__(), 'dir(sense7) lists those it has.')}"
+    hint = did_you_mean(name, __dir__(), "dir(sense7) lists those it has.")
+    raise AttributeError(f"module 'sense7' has no attribute {name!r}. {hint}", name=name)
 
 
 def __dir__() -> list[str]:

@@ -22,7 +22,6 @@ from sense7.estimators.order import rounded
 from sense7.files import parse_yaml, reason
 from sense7.implied import BEYOND, INDEPENDENT, ImpliedTruth
 from sense7.record import P_VALUE, format_number
-from sense7.sources.released import RELEASED
 
 __all__ = ["Claim", "Row", "apply_rule", "load_claims", "make_ledger", "summarize", "summarize_other_works"]
 
@@ -186,7 +185,7 @@ class Row:
 
 
 def load_claims(path: Path) -> list[Claim]:
-    """Load the claims, and check them by ``claims_schema.json`` and by each other.
+    """Load the claims, and check them by ``claims_schema.json``.
 
     Raises
     ------
@@ -201,43 +200,16 @@ def load_claims(path: Path) -> list[Claim]:
         raise UserError(f"{path}: can't be read ({reason(error)}). Fix it there, or restore the file.") from None
     schema = json.loads(Path(__file__).with_name("claims_schema.json").read_text(encoding="utf-8"))
     if error := jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(entries)):
-        number, *fields = [*error.absolute_path, None][: len(error.absolute_path) or 1]
-        name = "" if number is None else f"{_name_of(entries[number], number)}: "
-        field = "".join(f"{field}: " for field in fields)
-        raise UserError(f"{path}: {name}{field}{error.message:.200}. The head of the file explains the fields.")
-    for number, entry in enumerate(entries):
-        if problem := _contradiction(entry):
-            raise UserError(f"{path}: {_name_of(entry, number)}: {problem}")
+        place = [*error.absolute_path]
+        if place:
+            entry = entries[place[0]]
+            place[0] = entry["id"] if isinstance(entry, dict) and "id" in entry else f"claim {place[0] + 1}"
+        where = "".join(f"{part!s:.60}: " for part in place)
+        raise UserError(f"{path}: {where}{error.message:.200}. The head of the file explains the fields.")
     doubled = [name for name, count in Counter(entry["id"] for entry in entries).items() if count > 1]
     if doubled:
         raise UserError(f"{path}: {', '.join(doubled)} stands more than once. Keep one.")
     return [Claim(**entry) for entry in entries]
-
-
-def _name_of(entry: object, number: int) -> str:
-    return f"{entry['id']!s:.60}" if isinstance(entry, dict) and "id" in entry else f"claim {number + 1}"
-
-
-def _contradiction(entry: Mapping) -> str | None:
-    """What of a claim contradicts another part of it, and how to fix it; None if nothing does."""
-    compare, value, of = entry.get("compare") or {}, entry["value"], entry.get("of", "SENSE-7")
-    for number in (value, *compare.values()):  # a schema takes nan and whole numbers beyond floats for numbers
-        if isinstance(number, int | float) and not abs(number) < 1e300:
-            return f"{str(number)[:40]} is no number to compute with. Write another, or null."
-    if compare and len(compare.keys() & RULES.keys()) != 1:
-        return f"compare: more than one rule, or none. Give one of {', '.join(RULES)}."
-    for rule, others in (("above", ()), ("counts", (None,))):
-        if rule in compare and value not in (compare[rule], *others):
-            return f"compare: {rule} is {compare[rule]!r}, and the published value {value!r}. Correct one of the two."
-    for table in entry.get("release", ()):
-        if table not in RELEASED:
-            return f"release: there is no table {table!r:.60}. Known: {', '.join(RELEASED)}."
-        if of != RELEASED[table].work:
-            return (
-                f"release: {table} was released with {RELEASED[table].work}, and the claim is of {of}. "
-                "A claim is only compared with numbers of its own work: correct one of the two."
-            )
-    return None
 
 
 def make_ledger(

@@ -23,24 +23,8 @@ TIMEOUT = (15, 60)
 LARGEST = 256 * 2**20
 """Bytes a download may have. The workbook is a few megabytes; a server that never stops is cut off."""
 
-_GITHUB = frozenset(
-    {
-        "github.com",
-        "raw.githubusercontent.com",
-        "objects.githubusercontent.com",
-        "release-assets.githubusercontent.com",
-    }
-)
 
-
-def download(
-    name: str,
-    address: str,
-    part: Path,
-    *,
-    label: str,
-    copy: str,
-) -> None:
+def download(name: str, address: str, part: Path, *, copy: str) -> None:
     """Download by pooch, with every answer looked at before it is followed or read.
 
     Parameters
@@ -51,8 +35,6 @@ def download(
         Where the file lies.
     part : Path
         Where it is written to. An OSError is one of writing, never of the network.
-    label : str
-        What is said above the bar, which is shown on standard error if that is a terminal; "" for nothing.
     copy : str
         What may be given as ``--mirror`` where the place can't be reached, for messages.
 
@@ -80,11 +62,8 @@ def download(
         if int(length) > LARGEST:
             raise UserError(_too_large())
 
-    shown = sys.stderr.isatty()
-    if shown and label:
-        print(label, file=sys.stderr)
     bring = pooch.HTTPDownloader(
-        progressbar=shown,
+        progressbar=sys.stderr.isatty(),
         chunk_size=2**16,
         timeout=TIMEOUT,
         hooks={"response": look},
@@ -140,9 +119,7 @@ def _require_allowed(address: str, *, origin: str | None = None) -> None:
         )
     if origin is None:
         return
-    asked = _place(origin)
-    same = place == asked or (scheme == "https" and place[2] == asked[2] and {host, asked[1]} <= _GITHUB)
-    if not same:
+    if place != _place(origin):
         raise UserError(
             f"{public_address(origin)}: refused to follow it to another host, {host}. If you trust that one, "
             "give its address as --mirror; the copy is then labelled unverified."
@@ -163,42 +140,24 @@ def _network_message(name: str, address: str, error: Exception, copy: str) -> st
     import requests
     import urllib3
 
-    known = requests.exceptions
-    host = urlsplit(address).hostname
+    known, host = requests.exceptions, urlsplit(address).hostname
     inner = error.args[0] if error.args else None
-    reason = getattr(inner, "reason", inner)
-    later = "Try again later"
-    match error:
-        case known.ProxyError():
-            what, fix = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
-        case known.SSLError():
-            what = f"no safe connection to {host} ({_brief(reason)})"
-            fix = "Check this machine's clock and certificates; a filter on your network may be in between"
-        case known.Timeout():
-            what, fix = f"{host} doesn't answer in time", later
-        case known.HTTPError():
-            status = error.response.status_code
-            what, fix = {
-                404: (f"{host} has no such file (HTTP {status})", "It may have moved: look at the repository"),
-                401: (f"{host} refuses (HTTP {status})", "A sign-in or a permission may be needed"),
-                429: (f"{host} has had too many requests (HTTP 429)", "Wait some minutes"),
-            }.get({410: 404, 403: 401}.get(status, status), (f"{host} answers with an error (HTTP {status})", later))
-        case known.ChunkedEncodingError() | known.ContentDecodingError():
-            what, fix = "the transfer broke off or arrived garbled", "Run the command again"
-        case known.TooManyRedirects():
-            what, fix = f"{host} redirects without end", later
-        case known.ConnectionError() if isinstance(inner, urllib3.exceptions.ReadTimeoutError):
-            what, fix = f"{host} stopped sending", "Run the command again"
-        case known.ConnectionError() if isinstance(reason, urllib3.exceptions.NameResolutionError):
-            what, fix = f"the host {host} isn't found", "Check that this machine has a network connection"
-        case known.ConnectionError():
-            what = f"no connection to {host} ({_brief(reason)})"
-            fix = "Check that this machine has a network connection"
-        case _:
-            what, fix = f"the server's answer can't be read ({_brief(error)})", later
+    cause = getattr(inner, "reason", inner)
+    what, fix = f"no connection to {host} ({_brief(cause)})", "Check that this machine has a network connection"
+    if isinstance(error, known.ProxyError):
+        what, fix = "the proxy refuses or can't be reached", "Check HTTPS_PROXY and NO_PROXY"
+    elif isinstance(error, known.SSLError):
+        what = f"no safe connection to {host} ({_brief(cause)})"
+        fix = "Check this machine's clock and certificates; a filter on your network may be in between"
+    elif isinstance(error, known.HTTPError):
+        what = f"{host} answers with an error (HTTP {error.response.status_code})"
+        fix = "The file may have moved, or be refused to you: look at the repository, or try again later"
+    elif isinstance(error, known.Timeout) or isinstance(inner, urllib3.exceptions.ReadTimeoutError):
+        what, fix = f"{host} doesn't answer in time", "Try again later"
+    elif not isinstance(error, known.ConnectionError):
+        what, fix = f"what {host} sends can't be read ({_brief(error)})", "Run the command again"
     return (
-        f"{name}: {what}. {fix}, or use a copy from elsewhere: "
-        f"sense7 fetch {name} --mirror {copy}. "
+        f"{name}: {what}. {fix}, or use a copy from elsewhere: sense7 fetch {name} --mirror {copy}. "
         f"Asked: {public_address(address)}"
     )
 

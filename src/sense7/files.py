@@ -47,20 +47,9 @@ def reading(path: Path) -> Iterator[BinaryIO]:
         with path.open("rb") as stream:
             yield stream
     except FileNotFoundError:
-        from sense7.terminal import did_you_mean  # scripts/set_up.py has this module, and no other
-
-        hint = did_you_mean(path.name, names_beside(path), "Check the path.")
-        raise UserError(f"{path}: there is no such file. {hint}") from None
+        raise UserError(f"{path}: there is no such file. Check the path.") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
-
-
-def names_beside(path: Path) -> list[str]:
-    """Names of what else lies in the folder of a path; none where there is no such folder, or it can't be read."""
-    try:
-        return sorted(entry.name for entry in path.parent.iterdir() if entry.name != path.name)
-    except (OSError, ValueError):
-        return []
 
 
 @contextlib.contextmanager
@@ -174,15 +163,13 @@ def _lock(folder: Path, *, wait: bool) -> int | None:
     return descriptor
 
 
-def lock_file(file, *, shared: bool = False, wait: bool = True) -> None:
+def lock_file(file, *, wait: bool = True) -> None:
     """Lock an open file, or folder, until it is closed or its process ends; nothing where the system has no such locks.
 
     Parameters
     ----------
     file : file or int
         Open file, or its descriptor.
-    shared : bool
-        Whether others may hold a shared lock of it at the same time.
     wait : bool
         Whether to wait until others close it.
 
@@ -197,7 +184,7 @@ def lock_file(file, *, shared: bool = False, wait: bool = True) -> None:
     ...     lock_file(stream)
     """
     if fcntl:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def write_whole(path: Path, text: str) -> None:

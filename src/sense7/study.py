@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sense7.errors import UserError, described
+from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
 
@@ -142,15 +142,9 @@ class Study:
         kept = np.ones(len(self.conversations), dtype=bool)
         for name, wanted in criteria.items():
             column = self.conversations[name]
-            try:
-                items = [wanted] if isinstance(wanted, str) else list(wanted)
-            except TypeError:
-                raise UserError(f"subset wants ids or a boolean mask as {name}s; got {described(wanted)}.") from None
+            items = [wanted] if isinstance(wanted, str) else list(wanted)
             known = set(column.dropna())
             if items and all(isinstance(one, bool | np.bool_) for one in items):
-                if len(items) != len(column):
-                    has = f"{len(column):,}; this one has {len(items):,}."
-                    raise UserError(f"A mask of {name}s has one value per conversation: {has}")
                 kept &= np.array(items, dtype=bool)
             elif unknown := [one for one in items if one not in known]:
                 some = ", ".join(map(repr, sorted(known)[:5])) + (" ..." if len(known) > 5 else "")

@@ -113,11 +113,6 @@ class Variants:
     label : str
         What the variants differ in, such as "rule for missing ratings".
 
-    Raises
-    ------
-    ValueError
-        If there is no variant, or one is no figure, table or sentence.
-
     Examples
     --------
     >>> Variants({"pairwise": Sentence("As rated."), "listwise": Sentence("Nothing.")}, label="missing rule")
@@ -131,11 +126,6 @@ class Variants:
     def __init__(self, shown: Mapping[str, object], *, label: str):
         self.shown = {str(name): value for name, value in shown.items()}
         self.label = label
-        if not self.shown:
-            raise ValueError(f"variants of {label!r}: there is none")
-        for name, value in self.shown.items():
-            if not callable(getattr(value, "_repr_html_", None)):
-                raise ValueError(f"variants of {label!r}: {name!r} is no figure, table or sentence")
 
     def _repr_html_(self) -> str:
         bodies = {name: value._repr_html_() for name, value in self.shown.items()}
@@ -188,11 +178,6 @@ class Matrix:
     corner : str
         What the rows are.
 
-    Raises
-    ------
-    ValueError
-        If a verdict has no mark, or rows have different columns.
-
     Examples
     --------
     >>> value = {"estimate": 0.9, "low": 0.8, "high": 0.95, "unit": "alpha"}
@@ -205,10 +190,6 @@ class Matrix:
     def __init__(self, cells: pd.DataFrame, caption: str, corner: str):
         self.cells, self.caption, self.corner = cells, caption, corner
         self.columns = list(dict.fromkeys(cells["column"]))
-        if unknown := set(cells["verdict"]) - {*VERDICT_MARKS, ""}:
-            raise ValueError(f"verdicts without a mark: {', '.join(sorted(unknown))}")
-        if any(list(own["column"]) != self.columns for _, own in cells.groupby("row", sort=False)):
-            raise ValueError("every row of a matrix has to have the same columns")
 
     def _repr_html_(self) -> str:
         head = "".join(

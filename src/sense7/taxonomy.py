@@ -239,9 +239,6 @@ predictions the same sheet has ``judge_parameters`` (JSON) besides.
 ORIGIN_SHEET = "Gathered"
 """Sheet by which a workbook of collected ratings says from whose file each conversation comes."""
 
-IMPORT_SHEETS = {"Omitted": ("TaskId", "BeforeMessageId", "What", "Text"), "Import": ("key", "value")}
-"""Sheets that ``sense7 import`` adds, with their columns: what is no text of either side, and what was brought in."""
-
 SIMULATED_JUDGE = "simulated-judge"
 """Name of the simulated judge: of its files, without the number of the run, and in their column Model."""
 

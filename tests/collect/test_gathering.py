@@ -10,7 +10,7 @@ import pytest
 from sense7.collect.gathering import gather, read_downloads
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import read_sheets, write_sheets
+from sense7.workbook import read_sheets
 
 
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
@@ -102,7 +102,7 @@ def test_a_double_counts_once_and_is_named(folder, make_download):
     assert len(gathered.downloads) == 1
     passed_over, double = gathered.notes
     assert "notes.txt" in passed_over
-    assert "a double of" in double
+    assert "has all its answers" in double
 
 
 def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(folder, make_download):
@@ -111,14 +111,14 @@ def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
     for names in (("a", "b"), ("b", "a")):
         gathered = read_downloads(folder(**dict(zip(names, (early, make_download()), strict=True))))
         assert sum(one.begun for one in gathered.downloads[0].rated) == 2
-        assert any("all its answers, and more" in note for note in gathered.notes)
+        assert any("has all its answers" in note for note in gathered.notes)
 
 
 def test_one_person_with_other_answers_is_refused(folder, make_download):
     refused(folder(a=make_download(), b=make_download(rating="poor")), "anna gave other answers in", "message 2, ")
     early, late = make_download(), make_download()
     early["conversations"][0]["turns"], late["conversations"][1]["turns"] = [], []
-    refused(folder(a=early, b=late), "each having some that the other has not")
+    refused(folder(a=early, b=late), "gave other answers")
 
 
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat):
@@ -198,7 +198,3 @@ def test_low_answers_of_many_are_no_sign_of_another_scale(folder, make_download,
             one["after"]["successful"] = one["before"]["importance"] = 1 + number % 3
     gather(folder(**people), tmp_path / "mine.xlsx")
     load(tmp_path / "mine.xlsx", strict=True)
-    sheets = {name: sheet for name, sheet in read_sheets(tmp_path / "mine.xlsx").items() if name != "Scales"}
-    write_sheets(sheets, tmp_path / "undeclared.xlsx")
-    with pytest.raises(UserError, match="no answer lies above 3"):
-        load(tmp_path / "undeclared.xlsx", strict=True)

@@ -30,7 +30,7 @@ def test_what_is_refused_is_one_message_and_leaves_no_page(call, chats, tmp_path
     chats.write_text("{", "utf-8")
     done = call("instrument", "study.yml", "--conversations", "chats.jsonl", "--out", "rate.html")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("sense7: chats.jsonl: line 1, column 2: no JSON")
+    assert done.stderr.startswith("sense7: chats.jsonl: line 1: column 2: no JSON")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "rate.html").exists()
 
@@ -40,5 +40,5 @@ def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_downlo
     done = call("gather", "ratings", "--out", "mine.xlsx")
     assert done.returncode == 0
     assert "2 people, 4 rated conversations, 8 rated turns\nmine.xlsx\n" in done.stdout
-    assert done.stderr == f"sense7: {Path('ratings') / 'twice.json'}: passed over: a double of anna.json\n"
+    assert done.stderr == f"sense7: {Path('ratings') / 'twice.json'}: passed over: anna.json has all its answers\n"
     assert call("check", "mine.xlsx", "--strict").returncode == 0

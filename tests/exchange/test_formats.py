@@ -20,10 +20,6 @@ def said(chat):
     return [(one.role, one.text) for one in chat.messages]
 
 
-def omitted(chat):
-    return [(one.before, one.what, one.text) for one in chat.omitted]
-
-
 def messages(talk=TALK):
     return [{"role": role, "content": text} for role, text in talk]
 
@@ -94,24 +90,24 @@ CLAUDE = [
 ]
 SHAREGPT = [{"from": who, "value": text} for who, text in (("system", "Be kind."), ("human", "q"), ("gpt", "a"))]
 WILDCHAT = {"conversation_hash": "h", "model": "gpt-4", "hashed_ip": "p", "turn": 1, "conversation": messages()}
-SYSTEM = (1, "system message", "Be kind.")
+SYSTEM = "system message"
 FORMATS = {
     "OpenAI": ("a.json", {"model": "gpt-4o", "messages": OPENAI}, TALK,
-               [SYSTEM, (2, "tool call", "search"), (2, "tool result", "")], {"id": "a-1", "condition": "gpt-4o"}),
+               [SYSTEM, "tool call", "tool result"], {"id": "a-1", "condition": "gpt-4o"}),
     "Anthropic": ("a.jsonl", [{"system": [{"type": "text", "text": "Be kind."}], "messages": ANTHROPIC}], TALK,
-                  [SYSTEM, (2, "reasoning", ""), (2, "tool call", "search"), (3, "tool result", "")], {}),
+                  [SYSTEM, "reasoning", "tool call", "tool result"], {}),
     "an image": ("a.json", [{"role": "user", "content": PICTURE}, messages()[1]],
-                 [("user", "Look: [image]"), TALK[1]], [(1, "image", "")], {}),
+                 [("user", "Look: [image]"), TALK[1]], ["image"], {}),
     "empty messages": ("a.json", [*EMPTY, {"role": "assistant", "content": None}], [("user", ""), ("assistant", "")],
-                       [(2, "tool call", "f"), (2, "message without content", "")], {}),
-    "ChatGPT": ("conversations.json", [export(**TREE)], TALK, [(3, "message of another branch", "")],
-                {"id": "abc", "condition": "gpt-4o", "title": "Work", "seconds": [0, 10]}),
+                       ["tool call", "message without content"], {}),
+    "ChatGPT": ("conversations.json", [export(**TREE)], TALK, ["message of another branch"],
+                {"id": "abc", "condition": "gpt-4o", "seconds": [0, 10]}),
     "ChatGPT, unseen": ("conversations.json", [export(**UNSEEN)], [("user", "[image]Why?"), ("assistant", "Because.")],
-                        [(1, "hidden message", "About me"), (1, "image", ""), (2, "reasoning", ""),
-                         (2, "tool call", "browser"), (2, "tool result", "browser")], {}),
+                        ["hidden message", "image", "reasoning",
+                         "tool call", "tool result"], {}),
     "Claude": ("conversations.json", [{"uuid": "u", "name": "Work", "chat_messages": CLAUDE}],
-               [*TALK, ("user", "[file]")], [(2, "reasoning", ""), (3, "file", "")],
-               {"id": "u", "title": "Work", "seconds": [0, 7, None]}),
+               [*TALK, ("user", "[file]")], ["reasoning", "file"],
+               {"id": "u", "seconds": [0, 7, None]}),
     "ShareGPT": ("a.json", [{"id": "x_0", "conversations": SHAREGPT}], [("user", "q"), ("assistant", "a")], [SYSTEM],
                  {"id": "x_0"}),
     "WildChat": ("a.jsonl", [WILDCHAT], TALK, [], {"id": "h", "participant": "p", "condition": "gpt-4"}),
@@ -127,7 +123,7 @@ FORMATS = {
 def test_a_format_is_read_and_what_is_no_text_is_named(write, name, content, talk, left_out, known):
     chat = one(write(name, content, lines=name.endswith("l")))
     assert said(chat) == talk
-    assert omitted(chat) == left_out
+    assert list(chat.omitted) == left_out
     about = vars(chat) | {"seconds": [message.seconds for message in chat.messages]}
     assert {key: about[key] for key in known} == known
 
@@ -257,7 +253,5 @@ def test_the_summary_names_what_is_not_among_the_texts(write):
     list(read_chats([write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary))
     assert summary.lines()[0] == "a.jsonl: list of messages (OpenAI, Anthropic)"
     assert summary.lines()[1] == "2 conversations, 3 messages, 1 of them by the assistant"
-    assert summary.lines()[2] == "left out: 1 image, 1 system message, 1 conversation without any message"
+    assert summary.lines()[2] == "left out: 1 conversation without any message, 1 image, 1 system message"
     assert summary.lines()[3] == "no model is named, so no condition is known: 2 conversations (give --condition)"
-    assert summary.lines()[4] == "without a message of the assistant, so nothing to rate: alone"
-    assert summary.lines()[5].endswith("a.jsonl: line 2")

@@ -157,8 +157,8 @@ def test_null_and_unknown_parts_of_chatgpt(bring):
     ("name", "content", "place"),
     [
         ("a.json", [WHOLE, {"messages": 3}, WHOLE], "conversation 2: messages: expected a list"),
-        ("a.jsonl", f'{json.dumps(TALK)}\n{{]\n{json.dumps(TALK)}\n', "line 2, column 2: no JSON"),
-        ("a.jsonl", json.dumps(TALK).encode() + b'\n"\xe9"\n' + json.dumps(TALK).encode(), "line 2, byte"),
+        ("a.jsonl", f'{json.dumps(TALK)}\n{{]\n{json.dumps(TALK)}\n', "line 2: column 2: no JSON"),
+        ("a.jsonl", json.dumps(TALK).encode() + b'\n"\xe9"\n' + json.dumps(TALK).encode(), "line 2: byte"),
         ("a.json", [WHOLE, {"mapping": {"a": {"parent": "b"}}}, WHOLE], "conversation 2: mapping: expected"),
         ("a.json", [WHOLE, {"messages": [{"role": "user", "content": "\ud800"}]}, WHOLE], "half of"),
         (

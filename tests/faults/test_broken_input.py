@@ -500,8 +500,8 @@ def not_dense(bench):
 
 CORNER = "mine.xlsx … sheet Tasks … row 1,048,576 and column 16,384 … Delete the stray cells"
 BOMBS = {
-    "zip bomb": (lambda b: b.big(NUMBERED, 520), "mine.xlsx … unpacks to 52 … (512 MB) … Check where it comes from"),
-    "just small enough": (lambda b: b.big(b"<row/>", 64), "mine.xlsx … times its size … Check where it comes from"),
+    "zip bomb": (lambda b: b.big(NUMBERED, 520), "mine.xlsx … unpacks to 52 … MB, more … Check where it comes from"),
+    "just small enough": (lambda b: b.big(b"<row/>", 64), "mine.xlsx … MB, more … Check where it comes from"),
     "that lies": (liar, "mine.xlsx … damaged … sheet2.xml can't be unpacked … Fetch or save it again"),
     "rows beyond the last": (not_dense, "mine.xlsx … sheet Messages … more than can be read … Delete"),
     "billion laughs": (

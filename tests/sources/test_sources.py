@@ -78,26 +78,22 @@ def test_what_was_damaged_is_refused_and_brought_again(server, places, damage):
     assert resolve("official")[1].verified
 
 
-def test_again_keeps_both_hashes_when_upstream_changed(server, places, capsys):
+def test_again_says_both_hashes_when_upstream_changed(server, places, capsys):
     fetch("official")
     before = resolve("official")[1]
     fetch("official", again=True)
     assert capsys.readouterr().err == ""
-    assert resolve("official")[1].previous is None
 
     server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
     fetch("official", again=True)
     path, after = resolve("official")
     assert path.read_bytes() == server.answers["/official.xlsx"]
-    assert after.previous == before.sha256 != after.sha256
+    assert before.sha256 != after.sha256
     assert after.verified
     said = capsys.readouterr().err
     assert before.sha256 in said
     assert after.sha256 in said
     assert len(list((places / "cache" / "official").iterdir())) == 1  # the older one was removed
-
-    fetch("official", again=True)
-    assert resolve("official")[1].previous == before.sha256
 
 
 # Mirrors
@@ -150,7 +146,6 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, plac
     (places / "same.xlsx").write_bytes(same)
     for again in (False, True):  # the same bytes leave the copy and its record
         fetch("official", mirror=places / "same.xlsx", again=again)
-        assert "holds the same as the copy that is here" in capsys.readouterr().err
         assert resolve("official") == (path, before)
         assert before.verified == (origins[first] is None)
     mirror = places / "given file.xlsx" if second == "a file" else server.address("/mirror.xlsx?key=secret")
@@ -168,21 +163,12 @@ def test_another_mirror_is_read_and_replaces_nothing_unless_told_to(server, plac
 
     fetch("official", mirror=mirror, again=True)
     after = resolve("official")[1]
-    assert (after.sha256, after.mirror, after.verified, after.previous) == (given, True, False, None)
+    assert (after.sha256, after.mirror, after.verified) == (given, True, False)
     said = capsys.readouterr().err
-    assert "the copy that was here was replaced by one from another place" in said
+    assert "the copy that was here was replaced by one that differs" in said
     assert given in said
     assert before.sha256 in said
     assert ("the authors' address" in said) == (origins[first] is None)
-
-
-def test_what_changed_at_a_mirrors_address_is_said_to_have_changed_there(server, places, capsys):
-    fetch("official", mirror=server.address())
-    before = resolve("official")[1]
-    server.answers["/official.xlsx"] = workbook(places / "newer.xlsx", "newer")
-    fetch("official", mirror=server.address(), again=True)
-    assert "the content at the address that it was fetched from has changed" in capsys.readouterr().err
-    assert resolve("official")[1].previous == before.sha256
 
 
 @pytest.mark.parametrize(
@@ -201,7 +187,7 @@ def test_what_changed_at_a_mirrors_address_is_said_to_have_changed_there(server,
         ("~nobody-of-that-name/a.xlsx", "Give the whole path"),
         ("https://127.0.0.1:PORT/a.xlsx", r"no safe connection to 127\.0\.0\.1"),
         ("http://127.0.0.1:1/a.xlsx", r"no connection to 127\.0\.0\.1 .*Check that this machine has.*--mirror"),
-        ("https://unknown.invalid/a.xlsx", r"the host unknown\.invalid isn't found.*network connection"),
+        ("https://unknown.invalid/a.xlsx", r"no connection to unknown\.invalid .*network connection"),
         ("https://example.org/by/proxy", "the proxy refuses or can't be reached"),
     ],
 )
@@ -250,23 +236,23 @@ def stalled(handler):
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
-    "no such file": (None, r"no such file \(HTTP 404\)"),
-    "refused by status": (lambda handler: handler.send_error(403), r"refuses \(HTTP 403\)"),
-    "too many requests": (lambda handler: handler.send_error(429), r"too many requests"),
-    "server error": (lambda handler: handler.send_error(503), r"error \(HTTP 503\)"),
+    "no such file": (None, r"an error \(HTTP 404\)"),
+    "refused by status": (lambda handler: handler.send_error(403), r"an error \(HTTP 403\)"),
+    "too many requests": (lambda handler: handler.send_error(429), r"an error \(HTTP 429\)"),
+    "server error": (lambda handler: handler.send_error(503), r"an error \(HTTP 503\)"),
     "web page": (HTML, "a web page, not the workbook"),
     "git lfs": (LFS, "a Git LFS pointer"),
     "empty": (b"", "what came is empty"),
     "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
-    "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), "the transfer broke off"),
+    "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), "sends can't be read"),
     "length that is none": (lambda handler: handler.send(b"x", length="1x"), "makes no sense"),
     "length too large": (lambda handler: handler.send(b"x", length=10**15), "larger than"),
     "endless": (endless, "larger than"),
     "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),
     "slow": (lambda handler: time.sleep(1), "doesn't answer in time.*--mirror"),
-    "stalled": (stalled, "stopped sending.*--mirror"),
+    "stalled": (stalled, "doesn't answer in time.*--mirror"),
     "another workbook": (workbook, "not SENSE-7: without the sheet Messages"),
-    "loop": (redirect("/official.xlsx"), "redirects without end"),
+    "loop": (redirect("/official.xlsx"), "sends can't be read"),
 }
 
 
@@ -294,7 +280,7 @@ def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypa
 @pytest.mark.parametrize(
     ("origin", "target", "allowed"),
     [
-        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", True),
+        ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com/a/b/c/d.xlsx", False),
         ("https://github.com/a/b/raw/c/d.xlsx", "http://raw.githubusercontent.com/a/b/c/d.xlsx", False),
         ("https://github.com/a/b/raw/c/d.xlsx", "https://raw.githubusercontent.com:444/d.xlsx", False),
         ("https://raw.githubusercontent.com/a", "https://raw.githubusercontent.com.example.org/a", False),
@@ -358,9 +344,6 @@ def test_names_and_paths(places):
     path, provenance = resolve(places / "mine.xlsx")
     assert path == places / "mine.xlsx"
     assert (provenance.kind, provenance.name, provenance.address) == ("own", "mine", None)
-    older = provenance.to_dict()
-    del older["previous"]
-    assert Provenance.from_dict(older) == provenance
 
 
 @pytest.mark.parametrize(
@@ -469,9 +452,7 @@ def test_every_condition_of_verified_counts(server, change):
         {"size": -1},
         {"size": True},
         {"mirror": "no"},
-        {"previous": "x"},
         {"parts": ["x"]},
-        {"parts": {"a": "x"}},
         {"conversion": "1"},
         {"conversion": True},
         {"found": "0" * 64},

@@ -1,6 +1,5 @@
 """The verbs that collect ratings, bring conversations of other programs here, and an edition to others."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -59,13 +58,12 @@ def import_chats(
         new_ids=new_ids,
         speakers=speakers,
         summary=summary,
-        say=lambda line: print(line, file=sys.stderr),
     )
     joined = None
     if of_workbook:
         table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
-        write_workbook(joined, files, out, reading.options())
+        write_workbook(joined, out, reading.options())
     else:
         write_chats(chats, out)
     for line in [*summary.remarks, *(joined.remarks if joined else ())]:

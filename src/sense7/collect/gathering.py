@@ -8,7 +8,7 @@ stands in the workbook once for each of them, as rated by that person.
 
 import datetime
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -74,7 +74,7 @@ def read_download(path: Path) -> Download:
     """Read one download; a UserError names the place of anything that the page does not write, and how to fix it."""
     where, content = str(path), read_whole(path, "download", "Move it out of the folder.")
     try:
-        content = parsed(content, path)
+        content = parsed(content, str(path))
     except UserError as error:
         what = str(error).removeprefix(f"{path}: ").partition(". ")[0]
         raise UserError(f"{path}: cut off or damaged ({what}). {_AGAIN}") from None
@@ -242,13 +242,11 @@ def read_downloads(folder: str | Path) -> Gathered:
             downloads.append(read_download(path))
         except UserError as error:
             problems.append(str(error))
-    studies = Counter(download.study.id for download in downloads).most_common()
-    titles = {download.study.id: download.study.title for download in downloads}
     problems += [
-        f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}); most here are of "
-        f"{titles[studies[0][0]]!r:.60} ({studies[0][0][:12]}). Put each study's downloads into a folder of its own."
+        f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
+        f"{downloads[0].path.name}. Put each study's downloads into a folder of its own."
         for download in downloads
-        if download.study.id != studies[0][0]
+        if download.study.id != downloads[0].study.id
     ]
     if not problems:
         people: dict[str, list[Download]] = defaultdict(list)
@@ -256,19 +254,17 @@ def read_downloads(folder: str | Path) -> Gathered:
             people[download.person].append(download)
         downloads = [max(people[person], key=lambda download: len(download.items)) for person in sorted(people)]
         for fullest in downloads:
-            for download in people[fullest.person]:
-                items, most = download.items.items(), fullest.items
-                differing = [", ".join(key) for key, value in items if most.get(key, value) != value]
-                if download is not fullest and items <= most.items():
-                    what = "a double of" if len(items) == len(most) else "all its answers, and more, are in"
-                    notes.append(f"{download.path}: passed over: {what} {fullest.path.name}")
-                elif download is not fullest:
-                    where = f"such as in {differing[0]}" if differing else "each having some that the other has not"
-                    problems.append(
-                        f"{download.path}: {download.person} gave other answers in {fullest.path.name}, {where}. Keep "
-                        "one of the two files; if two people used one code, ask them to download with codes of their "
-                        "own."
-                    )
+            for download in (one for one in people[fullest.person] if one is not fullest):
+                most = fullest.items
+                if download.items.items() <= most.items():
+                    notes.append(f"{download.path}: passed over: {fullest.path.name} has all its answers")
+                    continue
+                first = next(key for key, value in download.items.items() if most.get(key) != value)
+                problems.append(
+                    f"{download.path}: {download.person} gave other answers in {fullest.path.name}, such as in "
+                    f"{', '.join(first)}. Keep one of the two files; if two people used one code, ask them to download "
+                    "with codes of their own."
+                )
         seen: dict[str, tuple[dict, Path]] = {}
         for download in downloads:
             for one in download.rated:

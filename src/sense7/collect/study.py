@@ -10,10 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.exchange.records import json_lines
+from sense7.exchange import ImportSummary, read_chats
+from sense7.exchange.readers import read_list
 from sense7.files import parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
+from sense7.workbook.ids import as_name
 from sense7.workbook.xlsx import LONGEST_TEXT
 
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "zh": "Chinese", "ja": "Japanese"}
@@ -25,8 +27,8 @@ BEFORE = ("topic", "importance", "desired_empathy")
 AFTER = ("successful", "engaged", "positive_interaction", "use_again", "empathy")
 """Questions after a conversation; ``empathy`` stands for the seven dimensions."""
 
-LARGEST = {"study file": 2**20, "file of conversations": 50 * 2**20, "download": 50 * 2**20}
-"""Bytes of a file; a page that carries more conversations is too heavy for a phone."""
+LARGEST = {"study file": 2**20, "download": 50 * 2**20}
+"""Bytes of a file."""
 
 
 def read_whole(path: Path, kind: str, fix: str) -> bytes:
@@ -80,17 +82,10 @@ def _truth(value: object, where: str) -> bool:
     return value
 
 
-def _number(value: object, where: str) -> int | float:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
-    require(fits, where, f"{value!r:.40} is no number of up to twelve digits. Write one.")
+def _number(value: object, where: str, *, whole: bool = False) -> int | float:
+    fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool) and abs(value) < 1e12
+    require(fits and not (whole and value < 0), where, f"{value!r:.40} is no number that fits here. Write another.")
     return int(value) if float(value).is_integer() else value
-
-
-def _seed(value: object, where: str) -> int:
-    number = _number(value, where)
-    fits = isinstance(number, int) and number >= 0
-    require(fits, where, f"{value!r:.40}. Write a whole number of at least 0.")
-    return number
 
 
 def _one_of(known: Collection[str], value: object, where: str) -> str:
@@ -128,22 +123,20 @@ def _questions(value: object, where: str) -> tuple[dict, ...]:
 
 
 def _question(value: object, where: str) -> dict:
-    keys = ("name", "text", "kind", "when", "choices", "lowest", "highest")
-    require(isinstance(value, Mapping), where, f"write its keys: {', '.join(keys)}.")
+    require(isinstance(value, Mapping), where, "write its keys: name, text, kind, when, and choices, lowest, highest.")
+    kind = _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
+    fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
     for key in value:
-        _require_known(key, keys, where, f"{key!s:.40}: there is no such key.")
+        known = ("name", "text", "kind", "when", *fitting)
+        _require_known(key, known, where, f"{key!s:.40}: there is no such key of a question of kind {kind}.")
     for key in ("name", "text"):
         require(key in value, where, f"{key}: is missing.")
-    name, kind = value["name"], _one_of(("text", "number", "choice"), value.get("kind", "text"), f"{where}: kind")
+    name = value["name"]
     plain = isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,39}", name)
     free = plain and normalise_name(name) not in map(normalise_name, ("PID", "Participant", "TaskId"))
     require(free, where, f"name: {name!r:.40}. Write a column's name of Latin letters and digits, such as Age.")
     question = {"name": name, "text": _text(value["text"], f"{where}: text"), "kind": kind}
     question["when"] = _one_of(("before", "after"), value.get("when", "before"), f"{where}: when")
-    fitting = {"choice": ("choices",), "number": ("lowest", "highest"), "text": ()}[kind]
-    for key in ("choices", "lowest", "highest"):
-        fix = f"{key}: does not go with kind: {kind}. Remove it, or change the kind."
-        require(key not in value or key in fitting, where, fix)
     if kind == "choice":
         choices = value.get("choices")
         of_two = isinstance(choices, list | tuple) and len(choices) > 1
@@ -163,7 +156,7 @@ KEYS: dict[str, Callable] = {
     "language": partial(_one_of, LANGUAGES),
     "dimensions": partial(_some_of, DIMENSION_NAMES),
     "order": partial(_one_of, ("fixed", "shuffled")),
-    "seed": _seed,
+    "seed": partial(_number, whole=True),
     "turns": _turns,
     "conversations": partial(_one_of, ("everyone", "own")),
     "before": partial(_some_of, BEFORE),
@@ -263,14 +256,9 @@ def read_study_file(path: str | Path) -> StudyFile:
 
 # Conversations to rate ------------------------------------------------------------------------------------------------
 
-_AGAIN = "`sense7 import` writes this layout."
-
 
 def read_conversations(path: str | Path) -> list[dict]:
-    """Read conversations: JSON Lines with ``id``, ``messages`` (``role``, ``content``), participant, condition, topic.
-
-    A message may say its ``seconds`` since the first one. Other keys are passed over. A message without content is an
-    empty text.
+    """Read conversations from a file as ``sense7 import`` does: JSON Lines with ``id``, ``messages`` and the like.
 
     Examples
     --------
@@ -281,60 +269,33 @@ def read_conversations(path: str | Path) -> list[dict]:
     >>> read_conversations(path) == [chat]
     True
     """
-    import io
-
-    path = Path(path)
-    content = read_whole(path, "file of conversations", "It is too heavy for a page. Split it.")
-    conversations, places = [], {}
-    for place, record in json_lines(path, io.BytesIO(content)):
-        where = f"{path}: {place}"
-        if isinstance(record, UserError):
-            raise record
-        whole = isinstance(record, Mapping) and {"id", "messages"} <= record.keys()
-        require(whole, where, f"no conversation: id and messages are needed. {_AGAIN}")
-        conversation = check_conversation(record, where)
-        first = places.setdefault(conversation["id"], place)
-        require(first == place, where, f"id {conversation['id']!r} stands in {first}, too. Give it another.")
-        conversations.append(conversation)
-    require(conversations, str(path), f"holds no conversation. {_AGAIN}")
+    summary = ImportSummary()
+    conversations = [check_conversation(chat.to_dict(), str(path)) for chat in read_chats([path], summary=summary)]
+    if summary.remarks:
+        raise UserError(summary.remarks[0].removesuffix(" This conversation is left out."))
+    require(conversations, str(path), "holds no conversation. `sense7 import` writes such a file.")
     return conversations
 
 
 def check_conversation(content: Mapping, where: str) -> dict:
     """Check a conversation; a UserError says why it can't be rated, or a workbook can't hold it."""
-    conversation: dict = {}
-    for key in ("id", "participant", "condition", "topic"):
-        value = content.get(key)
-        if key == "id" or value not in (None, ""):
-            # A short text on one line that no spreadsheet program takes for a formula; a whole number is its digits.
-            text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-            fits = isinstance(text, str) and text.strip() and len(text) <= 200
-            require(fits, f"{where}: {key}", f"{value!r:.40} is no text of 1 to 200 characters. Write one.")
-            conversation[key] = text = unicodedata.normalize("NFC", text.strip())
-            plain = text[0] not in "=+-@" and all(unicodedata.category(letter)[0] != "C" for letter in text)
-            fix = f"{text!r:.40} begins with = + - @ or holds an invisible character. Change it; for an id, "
-            require(plain, f"{where}: {key}", f"{fix}`sense7 import --new-ids` numbers the conversations.")
-    messages = content["messages"]
-    fits = isinstance(messages, list) and 0 < len(messages) <= 10_000
-    require(fits, where, f"messages: no list of 1 to 10,000 messages. {_AGAIN}")
-    conversation["messages"] = checked = []
-    for number, message in enumerate(messages, 1):
-        place = f"{where}: message {number}"
-        role = message.get("role") if isinstance(message, Mapping) else message
-        known = isinstance(message, Mapping) and role in ("user", "assistant")
-        require(known, place, f"role {role!r:.40} is neither user nor assistant. {_AGAIN}")
-        text = "" if message.get("content") is None else message["content"]
-        require(isinstance(text, str), place, f"content is no text. Write the text that the person saw. {_AGAIN}")
+    where = f"{where}: conversation {content['id']!r:.40}"
+    try:
+        conversation = read_list(content).to_dict()
+    except ValueError as error:
+        raise UserError(f"{where}: {error}. `sense7 import` writes such conversations.") from None
+    for key in conversation.keys() - {"messages"}:
+        # A short text on one line that no spreadsheet program takes for a formula.
+        text = conversation[key] = as_name(conversation[key]) or ""
+        plain = 0 < len(text) <= 200 and text[0] not in "=+-@" and all(map(str.isprintable, text))
+        fix = "is no text of at most 200 characters, or begins with = + - @. Change it (ids: sense7 import --new-ids)."
+        require(plain, f"{where}: {key}", f"{text!r:.40} {fix}")
+    for number, message in enumerate(conversation["messages"], 1):
+        place, text = f"{where}: message {number}", message["content"]
         short = len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_TEXT
         require(short, place, f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.")
         whole = not re.search("[\ud800-\udfff\ufffe\uffff]", text)
         require(whole, place, "half a character (a lone surrogate), which no file can hold. Remove it.")
-        checked.append({"role": role, "content": text})
-        if (value := message.get("seconds")) is not None:
-            fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
-            fix = f"seconds: {value!r:.40} is no number of seconds since the first message. Remove it."
-            require(fits, place, fix)
-            checked[-1]["seconds"] = value
-    rated = any(message["role"] == "assistant" for message in checked)
+    rated = any(message["role"] == "assistant" for message in conversation["messages"])
     require(rated, where, "no message of the assistant, so there is nothing to rate. Remove the conversation.")
     return conversation

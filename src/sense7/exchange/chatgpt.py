@@ -101,7 +101,6 @@ def read_chatgpt(record: Mapping) -> Chat:
         content.name_of(record, ("conversation_id", "id")) or "",
         clock=True,
         condition=" + ".join(models) or model_of(record),
-        title=content.name_of(record, ("title",)),
     )
 
 
@@ -118,13 +117,11 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         text, left_out = content.joined(content.pieces(parts, f"{where}.content.parts"))
     instead = Omitted("empty message")
     if metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0:
-        instead = Omitted("hidden message", text) if text or not is_text else None
-    elif side not in (content.USER, content.ASSISTANT):
-        # An export begins with an empty system message.
-        told = text if side == content.SYSTEM else str(author.get("name") or "")
-        instead = Omitted(side, told) if text or side != content.SYSTEM else None
+        instead = Omitted("hidden message") if text or not is_text else None
+    elif side not in (content.USER, content.ASSISTANT):  # an export begins with an empty system message
+        instead = Omitted(side) if text or side != content.SYSTEM else None
     elif message.get("recipient", "all") != "all":
-        instead = Omitted("tool call", str(message["recipient"]))
+        instead = Omitted("tool call")
     elif kind in ("thoughts", "reasoning_recap"):
         instead = Omitted("reasoning")
     elif not is_text:

@@ -6,7 +6,7 @@ import importlib.resources
 import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 USER = "user"
 ASSISTANT = "assistant"
@@ -30,11 +30,9 @@ class Message:
 
 @dataclass(frozen=True)
 class Omitted:
-    """A part that is no text of either side: its kind, and the number of the message in or before which it stood."""
+    """A part that is no text of either side, by its kind."""
 
     what: str
-    text: str = ""
-    before: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -44,49 +42,42 @@ class Omitted:
 
 @dataclass(frozen=True)
 class Chat:
-    """One conversation: its id in its source (or empty), its messages, what is left out; the condition is the model."""
+    """One conversation: its id in its source (or empty), its messages, kinds left out; the condition is the model."""
 
     id: str
     messages: tuple[Message, ...]
     participant: str | None = None
     condition: str | None = None
     topic: str | None = None
-    title: str | None = None
-    omitted: tuple[Omitted, ...] = ()
+    omitted: tuple[str, ...] = field(default=(), compare=False)
 
     def to_dict(self) -> dict:
-        """As one line of JSON Lines; what is not known is left out.
+        """As one line of JSON Lines; what is not known or left out is not there.
 
         Examples
         --------
         >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
         {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
         """
-        about = {name: getattr(self, name) for name in ("participant", "condition", "topic", "title")}
+        about = {name: getattr(self, name) for name in ("participant", "condition", "topic")}
         said = [{"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages]
-        omitted = [{"before": one.before, "what": one.what, "text": one.text or None} for one in self.omitted]
 
         def known(entries: dict) -> dict:
             return {name: value for name, value in entries.items() if value is not None}
 
-        whole = {"id": self.id} | known(about) | {"messages": list(map(known, said))}
-        return whole | ({"omitted": list(map(known, omitted))} if omitted else {})
+        return {"id": self.id} | known(about) | {"messages": list(map(known, said))}
 
 
 def assemble(parts: Iterable[Message | Omitted], name: str, *, clock: bool = False, **known: str | None) -> Chat:
     """Make a conversation of its parts in order; by the clock, times become those since the first message."""
-    messages, omitted = [], []
-    for part in parts:
-        if isinstance(part, Message):
-            messages.append(part)
-        else:
-            omitted.append(part if part.before else replace(part, before=len(messages) + 1))
+    parts = list(parts)
+    messages = [part for part in parts if isinstance(part, Message)]
     if clock:
         began = next((one.seconds for one in messages if one.seconds is not None), None)
         messages = [
             one if one.seconds is None else replace(one, seconds=max(one.seconds - began, 0.0)) for one in messages
         ]
-    return Chat(name, tuple(messages), omitted=tuple(omitted), **known)
+    return Chat(name, tuple(messages), omitted=tuple(one.what for one in parts if isinstance(one, Omitted)), **known)
 
 
 def kind_of(value: object) -> str:
@@ -169,7 +160,7 @@ def pieces(content: object, where: str, texts: Mapping[str, str] | None = None) 
         elif kind in _MARKERS:
             yield from (Omitted(_MARKERS[kind]), f"[{_MARKERS[kind]}]")
         elif kind in _UNSEEN or kind.endswith("tool_result"):
-            yield Omitted(_UNSEEN.get(kind, "tool result"), _name_of_tool(content))
+            yield Omitted(_UNSEEN.get(kind, "tool result"))
         else:
             yield from (Omitted(f"part of unknown type {kind[:40]}"), "")
 
@@ -188,11 +179,8 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
     if key == "content" and message.get(key) in (None, []) and message.get("text") is not None:
         key = "text"
     content = message.get(key)
-    if side == SYSTEM:
-        told = content if isinstance(content, str | list | dict) else []
-        return [Omitted(side, joined(pieces(told, f"{where}.{key}", texts))[0])]
     if side not in (USER, ASSISTANT):
-        return [Omitted(side, _name_of_tool(message))]
+        return [Omitted(side)]
     parts: list[str | Omitted] = []
     for name in ("attachments", "files") if role == "sender" else ():  # an export of Claude has them beside the text
         for _ in expect(message.get(name) or [], list, f"{where}.{name}"):
@@ -201,7 +189,7 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
     if message.get("refusal"):
         parts += pieces(message["refusal"], f"{where}.refusal")
     for call in [*expect(message.get("tool_calls") or [], list, f"{where}.tool_calls"), message.get("function_call")]:
-        parts += [Omitted("tool call", _name_of_tool(call))] if call else []
+        parts += [Omitted("tool call")] if call else []
     for name in ("reasoning_content", "reasoning", "audio"):
         parts += [Omitted(name.removesuffix("_content"))] if message.get(name) else []
     text, left_out = joined(parts)
@@ -214,11 +202,3 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
         *left_out,
         Message(side, text, None if role != "sender" and isinstance(moment, str) else seconds_of(moment)),
     ]
-
-
-def _name_of_tool(value: object) -> str:
-    """Name of a tool, in the forms of OpenAI, Anthropic and inspect_ai."""
-    if isinstance(value, dict):
-        name = value.get("name") or value.get("function")
-        return name if isinstance(name, str) else _name_of_tool(name)
-    return ""

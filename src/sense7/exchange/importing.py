@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
 
 _NAMED = 5
-"""Conversations that are named in a summary or a warning; further ones are counted."""
+"""Conversations that are named in a warning; further ones are counted."""
 
 
 @dataclass
@@ -28,9 +28,6 @@ class ImportSummary:
     messages: int = 0
     turns: int = 0
     omitted: Counter = field(default_factory=Counter)
-    empty: list[str] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)
-    unread: int = 0
     without_model: int = 0
     remarks: list[str] = field(default_factory=list)
 
@@ -44,23 +41,15 @@ class ImportSummary:
         """
         counts = []
         for what, number in sorted(self.omitted.items()):
-            head = "message" if what.startswith("message ") else what.partition(" of ")[0]
+            head = re.match(r"message|conversation|.+?(?= of |$)", what)[0]
             ending = "" if head in ("audio", "reasoning", "content") else "s"
             counts.append(count_of(number, what, f"{head}{ending}{what.removeprefix(head)}"))
-        counts += [count_of(self.unread, "conversation") + " that can't be read"] if self.unread else []
-        counts += [count_of(len(self.empty), "conversation") + " without any message"] if self.empty else []
         brought = f"{count_of(self.conversations, 'conversation')}, {count_of(self.messages, 'message')}"
         lines = [f"{file}: {', '.join(names)}" for file, names in self.formats.items()]
         lines += [f"{brought}, {self.turns:,} of them by the assistant", f"left out: {', '.join(counts) or 'nothing'}"]
         if self.without_model:
             unknown = f"no condition is known: {count_of(self.without_model, 'conversation')} (give --condition)"
             lines.append(f"no model is named, so {unknown}")
-        for what, names in (
-            ("without a message of the assistant, so nothing to rate", self.unanswered),
-            ("without any message", self.empty),
-        ):
-            more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-            lines += [f"{what}: {', '.join(names[:_NAMED])}{more}"] if names else []
         return lines
 
 
@@ -73,14 +62,13 @@ def read_chats(
     new_ids: bool = False,
     speakers: Mapping[str, str] | None = None,
     summary: ImportSummary | None = None,
-    say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Chat]:
     """Read the conversations of files, one after another, each with an id that no other has.
 
     What is given as participant, condition or topic holds for all of them. Ids are read as in a workbook; without one,
     a conversation is named after its file and its number there, and ``new_ids`` numbers all. A conversation that can't
-    be read, or without any message, is left out, and named in the summary. A UserError says so if a file can't be read,
-    none of its conversations can, or two have one id.
+    be read, or without any message, is left out, and counted in the summary. A UserError says so if a file can't be
+    read, none of its conversations can, or two have one id.
     """
     summary = ImportSummary() if summary is None else summary
     given = {"participant": participant, "condition": condition, "topic": topic}
@@ -88,7 +76,7 @@ def read_chats(
     seen: dict[str, str] = {}
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})
-        number, unread, problems = 0, 0, []
+        number, problems = 0, []
         for place, record in records(path):
             where = f"{path}: {place}" if place else str(path)
             number += 1
@@ -102,22 +90,18 @@ def read_chats(
                     summary.remarks += [f"{where}: {remark}." for remark in record.remarks]
                 name = f"c{summary.conversations + 1}" if new_ids else as_name(chat.id) or f"{path.stem}-{number}"
                 named = replace(chat, id=name, **given)
-                texts = {key: getattr(named, key) for key in ("id", "participant", "condition", "topic", "title")}
-                texts |= {f"message {number}": one.text for number, one in enumerate(named.messages, 1)}
-                for what, text in [*texts.items(), *((one.what, one.text) for one in named.omitted)]:
-                    if text and (match := re.search("[\ud800-\udfff]", text)):
-                        raise ValueError(
-                            f"{what}: character {match.start() + 1} is half of a surrogate pair "
-                            f"(\\u{ord(match[0]):04x}), which is no character. Correct it, or export the file again"
-                        )
+                if match := re.search("[\ud800-\udfff]", json.dumps(named.to_dict(), ensure_ascii=False)):
+                    raise ValueError(
+                        f"a text has half of a surrogate pair (\\u{ord(match[0]):04x}), which is no character. Correct "
+                        "it, or export the file again"
+                    )
             except (ValueError, RecursionError, UserError) as error:
                 text = "nested too deeply to be a conversation" if isinstance(error, RecursionError) else str(error)
-                unread += 1
-                problems += [text if isinstance(error, UserError) else f"{where}: {text}."] if unread <= _NAMED else []
+                problems.append(text if isinstance(error, UserError) else f"{where}: {text}.")
                 continue
             formats[kind] = None
             if not chat.messages:
-                summary.empty.append(where)
+                summary.omitted["conversation without any message"] += 1
                 continue
             if name in seen:
                 raise UserError(
@@ -125,22 +109,20 @@ def read_chats(
                     "or give --new-ids to number all of them."
                 )
             seen[name] = where
-            turns = sum(one.role == ASSISTANT for one in named.messages)
             summary.conversations += 1
             summary.messages += len(named.messages)
-            summary.turns += turns
-            summary.unanswered += [] if turns else [name]
+            summary.turns += sum(one.role == ASSISTANT for one in named.messages)
             summary.without_model += named.condition is None
-            summary.omitted.update(one.what for one in named.omitted)
-            if summary.conversations % 10_000 == 0:
-                say(f"{summary.conversations:,} conversations read")
+            summary.omitted.update(named.omitted)
             yield named
-        if unread and unread == number:
+        if problems and len(problems) == number:
             raise UserError(problems[0] + (f" None of {number:,} conversations can be read." if number > 1 else ""))
-        summary.unread += unread
-        summary.remarks += [f"{problem} This conversation is left out." for problem in problems]
-        if unread > _NAMED:
-            summary.remarks.append(f"{path}: {unread - _NAMED:,} further conversations can't be read and are left out.")
+        if problems:
+            summary.omitted["conversation that can't be read"] += len(problems)
+        summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:_NAMED]]
+        if len(problems) > _NAMED:
+            more = f"{len(problems) - _NAMED:,} further conversations can't be read and are left out."
+            summary.remarks.append(f"{path}: {more}")
 
 
 def write_chats(chats: Iterable[Chat], path: Path) -> None:

@@ -10,23 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import sense7
 from sense7.errors import UserError
 from sense7.exchange.content import ASSISTANT, Chat
-from sense7.files import reading
-from sense7.taxonomy import IMPORT_SHEETS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
+from sense7.taxonomy import MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS, normalise_name
 from sense7.terminal import count_of
 from sense7.workbook import ReadingOptions, Sheet, parse_sheets, read_sheets, write_sheets
-from sense7.workbook.ids import as_name, as_number, as_text, is_blank
+from sense7.workbook.ids import as_name, as_number, is_blank
 from sense7.workbook.options import ALL_COLUMNS, entries_of
 from sense7.workbook.tables import read_table
 from sense7.workbook.writing import official_sheets
-from sense7.workbook.xlsx import LONGEST_TEXT
 
 TURN = "Turn"
 """Name under which a column counts the assistant's messages of a conversation: 1, 2, 3 ..."""
 
-KEYS = (TURN, "MessageId", "Content")
+KEYS = (TURN, "MessageId")
 """Columns that can say which turn a row rates."""
 
 RATINGS = tuple(column.official for column in MESSAGE_COLUMNS if column.name in RATING_NAMES)
@@ -89,20 +86,19 @@ def read_ratings(path: Path, columns: Mapping[str, str]) -> RatingTable:
         raise UserError(f"{path}: expected a table that ends in .csv or .xlsx. Save it as CSV in UTF-8.")
     sheet = next(iter(read_sheets(path).values())) if ending == ".xlsx" else read_table(path)
     present, header = f"(columns present: {', '.join(sheet.header)})", sheet.header
-    positions = {}
     for name, of in columns.items():
-        if header.count(of) != 1:
-            problem = "stands there several times" if of in header else "is missing"
+        if of not in header:
             fix = "Correct the map or the table."
-            raise UserError(f"{path}: the column {of!r} ({name}) {problem} in row 1 {present}. {fix}")
-        positions[name] = header.index(of)
+            raise UserError(f"{path}: the column {of!r} ({name}) is missing in row 1 {present}. {fix}")
+    chosen, positions = {of: name for name, of in columns.items()}, {}
     for number, own in enumerate(header):
-        name = _ALIKE.get(normalise_name(own))
-        if name and name not in columns and number not in positions.values():
-            if name in positions:
-                both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
-                raise UserError(f"{path}: {both}. Say which: --column {name}=COLUMN.")
-            positions[name] = number
+        name = chosen.get(own, _ALIKE.get(normalise_name(own)))
+        if name is None or (name in columns and own not in chosen):
+            continue
+        if name in positions:
+            both = f"columns {header[positions[name]]!r} and {own!r} could both be {name}"
+            raise UserError(f"{path}: {both}. Give them different names, and say which: --column {name}=COLUMN.")
+        positions[name] = number
     for wanted, (what, example) in _NEEDED.items():
         if not any(name in positions for name in wanted):
             fix = f"Name it: --column {example}, or in a file for --columns."
@@ -135,60 +131,30 @@ class Joined:
 
     def lines(self) -> list[str]:
         """Give what was joined, in a line; nothing where there was no table."""
-        if not self.has_ratings:
-            return []
-        lines = [f"ratings of {count_of(sum(len(one.ratings) for one in self.rated), 'turn')} joined"]
-        others = sum(one.chat.participant not in (None, as_name(one.task["PID"])) for one in self.rated)
-        if others:
-            lines.append(f"{count_of(others, 'conversation')} rated by others than their participant: PID is who rated")
-        without = sum(not one.ratings for one in self.rated)
-        return lines + ([f"{count_of(without, 'conversation')} without a rating"] if without else [])
-
-
-def row_ranges(rows: Sequence[int]) -> str:
-    """Rows in words, consecutive ones as a range.
-
-    Examples
-    --------
-    >>> row_ranges([7]), row_ranges([2, 3, 4, 9])
-    ('row 7', 'rows 2-4, 9')
-    """
-    ranges: list[list[int]] = []
-    for row in sorted(rows):
-        if ranges and row == ranges[-1][1] + 1:
-            ranges[-1][1] = row
-        else:
-            ranges.append([row, row])
-    named = ", ".join(f"{first}-{last}" if last > first else f"{first}" for first, last in ranges)
-    return f"row{'s' if len(rows) > 1 else ''} {named}"
+        turns, without = sum(len(one.ratings) for one in self.rated), sum(not one.ratings for one in self.rated)
+        lines = [f"ratings of {count_of(turns, 'turn')} joined"] if self.has_ratings else []
+        return lines + ([f"{count_of(without, 'conversation')} without a rating"] if lines and without else [])
 
 
 def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joined:
     """Join ratings to the turns that they rate.
 
     A row joins if its conversation is among ``chats``, and every column that names the turn (number of the turn, number
-    of the message, text) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
+    of the message) names the same message of the assistant. Numbers count from 0 if one of the column is 0.
     """
     by_id = {chat.id: chat for chat in chats}
     people: dict[str, dict[str | None, Rated]] = defaultdict(dict)
-    failures: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    failures: dict[str, list[str]] = defaultdict(list)
     rows = table.rows if table else []
-    from_0 = {
-        key for key in (TURN, "MessageId") for row in rows if not is_blank(row.get(key)) and as_number(row[key]) == 0
-    }
+    from_0 = {key for key in KEYS for row in rows if not is_blank(row.get(key)) and as_number(row[key]) == 0}
     for number, row in enumerate(rows, 2):
         filled = {name: row[name] for name in (*RATINGS, "Comment") if name in row and not is_blank(row[name])}
         name = as_name(row["TaskId"])
         chat = by_id.get(name)
-        if not filled:
-            failures["no answer in them, passed over"].append((number, ""))
-            continue
-        if chat is None:
-            failures["not joined: no conversation has this id"].append((number, name or "(blank)"))
-            continue
-        message, problem = _message_of(chat, row, from_0)
-        if problem:
-            failures[f"not joined: {problem}"].append((number, name))
+        message, problem = _message_of(chat, row, from_0) if chat else (0, "no conversation has this id")
+        if problem or not filled:
+            reason = f"not joined: {problem}" if filled else "no answer in them, passed over"
+            failures[reason].append(f"{number} ({name})")
             continue
         one = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
         if message in one.ratings:
@@ -209,25 +175,18 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
             one.rows.setdefault(of_task, number)
     remarks = []
     for reason, places in failures.items():
-        values = list(dict.fromkeys(value for _, value in places if value))
-        shown = f" ({', '.join(map(repr, values[:5]))}{' ...' if len(values) > 5 else ''})" if values else ""
-        remarks.append(f"{table.path}: {row_ranges([row for row, _ in places])}: {reason}{shown}")
+        more = f" and {len(places) - 10:,} more" if len(places) > 10 else ""
+        remarks.append(f"{table.path}: row{'s' * (len(places) > 1)} {', '.join(places[:10])}{more}: {reason}")
     if table and table.unused:
         remarks.append(f"{table.path}: columns that are not used: {', '.join(table.unused)}")
     if table and not people:
         raise UserError("\n".join([f"{table.path}: not one row joins. Nothing was written.", *remarks]))
-    rated, seen = [], {}
+    rated = []
     for chat in chats:
         raters = people.get(chat.id) or {None: Rated(chat)}
         for rater, one in raters.items():
             if len(raters) > 1:  # under an id of its own for each
                 one.task["TaskId"] = f"{chat.id}-{rater or chat.participant or 'unnamed'}"
-            if (name := one.task["TaskId"]) in seen:
-                raise UserError(
-                    f"the conversations {seen[name]!r} and {chat.id!r} would both have the TaskId {name!r}, since "
-                    "several people rated one of them. Give --new-ids, or other ids."
-                )
-            seen[name] = chat.id
             rated.append(one)
     remarks += [f"{table.path}: {key} is counted from 0, since 0 stands in it" for key in sorted(from_0)]
     return Joined(rated, remarks, table is not None)
@@ -236,64 +195,35 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
 def _message_of(chat: Chat, row: Mapping, from_0: set[str]) -> tuple[int, str]:
     """Number of the message that a row rates, from 1; or why it rates none."""
     turns = [number for number, one in enumerate(chat.messages, 1) if one.role == ASSISTANT]
-    named: dict[str, int] = {}
+    named: set[int] = set()
     for key in KEYS:
-        cell = row.get(key)
-        if is_blank(cell):
-            continue
-        if key == "Content":
-            said = " ".join(as_text(cell).split())
-            alike = [turn for turn in turns if " ".join(chat.messages[turn - 1].text.split()) == said]
-            if len(alike) != 1:
-                return 0, "no turn of the conversation has this text" if not alike else "several turns have this text"
-            named[key] = alike[0]
-            continue
-        place = as_number(cell)
-        if place is not None and key in from_0:
-            place += 1
-        if key == TURN and place in range(1, len(turns) + 1):
-            named[key] = turns[int(place) - 1]
-        elif key == "MessageId" and place in turns:
-            named[key] = int(place)
-        else:
-            return 0, "no such turn" if key == TURN else "this message is none of the assistant's"
-    if len(set(named.values())) > 1:
-        return 0, f"{' and '.join(named)} name different turns"
-    return (next(iter(named.values())), "") if named else (0, "nothing says which turn")
+        if not is_blank(row.get(key)):
+            place = as_number(row[key])
+            place = place + 1 if key in from_0 and place is not None else place
+            if place not in (range(1, len(turns) + 1) if key == TURN else turns):
+                return 0, "no such turn" if key == TURN else "this message is none of the assistant's"
+            named.add(turns[int(place) - 1] if key == TURN else int(place))
+    if len(named) > 1:
+        return 0, f"{' and '.join(KEYS)} name different turns"
+    return (named.pop(), "") if named else (0, "nothing says which turn")
 
 
-def workbook_sheets(joined: Joined, made_from: Iterable[tuple[str, str]] = ()) -> list[Sheet]:
-    """Lay out conversations as sheets of the official format: Tasks, Messages, Omitted (if anything is), Import."""
-    messages, omitted = [], []
+def workbook_sheets(joined: Joined) -> list[Sheet]:
+    """Lay out conversations as the sheets Tasks and Messages of the official format."""
+    messages = []
     for one in joined.rated:
-        name = one.task["TaskId"]
-        omitted += [[name, float(part.before), part.what, part.text or None] for part in one.chat.omitted]
         for number, message in enumerate(one.chat.messages, 1):
-            units = len(message.text.encode("utf-16-le")) // 2
-            if units > LONGEST_TEXT:
-                raise UserError(
-                    f"conversation {one.chat.id!r}, message {number}: a text of {units:,} characters; a cell of a "
-                    f"workbook holds at most {LONGEST_TEXT:,}. Leave this conversation out, or write JSON Lines (--out "
-                    "NAME.jsonl)."
-                )
-            cells = {"TaskId": name, "MessageId": float(number), "TimeOffsetSeconds": message.seconds}
+            cells = {"TaskId": one.task["TaskId"], "MessageId": float(number), "TimeOffsetSeconds": message.seconds}
             cells |= {"Role": message.role, "Content": message.text}
             messages.append(cells | (one.ratings.get(number, {}) if message.role == ASSISTANT else {}))
-    sheets = official_sheets([one.task for one in joined.rated], messages)
-    left_out, made = IMPORT_SHEETS
-    if omitted:
-        sheets.append(Sheet(left_out, list(IMPORT_SHEETS[left_out]), omitted))
-    return [*sheets, Sheet(made, list(IMPORT_SHEETS[made]), [list(pair) for pair in made_from])]
+    return official_sheets([one.task for one in joined.rated], messages)
 
 
-def write_workbook(joined: Joined, files: Iterable[Path], out: Path, options: ReadingOptions) -> None:
+def write_workbook(joined: Joined, out: Path, options: ReadingOptions) -> None:
     """Write a workbook that ``sense7 check`` accepts, and beside it how its ratings are to be read, if declared.
 
-    It names ``files``, from which it was made, with their SHA-256. If its reader finds an error in what would be
-    written, nothing is.
+    If its reader finds an error in what would be written, nothing is.
     """
-    import hashlib
-
     beside = ReadingOptions.place(out)
     if beside.exists():
         raise UserError(
@@ -301,11 +231,7 @@ def write_workbook(joined: Joined, files: Iterable[Path], out: Path, options: Re
         )
     if not joined.rated:
         raise UserError("no conversation with a message was found. Nothing was written.")
-    made_from = [("sense7", sense7.__version__)]
-    for path in files:
-        with reading(path) as stream:
-            made_from.append((f"sha256 of {path.name}", hashlib.file_digest(stream, "sha256").hexdigest()))
-    sheets = workbook_sheets(joined, made_from)
+    sheets = workbook_sheets(joined)
     parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
     write_sheets(sheets, out)
     options.write_beside(out)

@@ -15,7 +15,7 @@ def read_list(record: object, key: str = "messages") -> Chat:
     messages = unfolded(expect(about.get(key, record), list, key))
     parts, models = [], {}
     if about.get("system"):
-        parts += content.read_message({"role": "system", "content": about["system"]}, "system")
+        parts.append(Omitted(content.SYSTEM))
     branch = branch_of_list(about, messages, key)
     for number in branch:
         read = content.read_message(messages[number], f"{key}[{number + 1}]")
@@ -23,20 +23,13 @@ def read_list(record: object, key: str = "messages") -> Chat:
         if isinstance(read[-1], Message) and content.model_of(messages[number]):
             models[content.model_of(messages[number])] = None
     parts += [BRANCH] * (len(messages) - len(branch))
-    for number, one in enumerate(expect(about.get("omitted") or [], list, "omitted"), 1):
-        where = f"omitted[{number}]"
-        before = expect(expect(one, dict, where).get("before"), int, f"{where}.before")
-        what = expect(one.get("what"), str, f"{where}.what")
-        parts.append(Omitted(what, expect(one.get("text", ""), str, f"{where}.text"), before))
-    is_claude = key == "chat_messages"
     return content.assemble(
         parts,
         content.name_of(about, content.KEYS["conversation"]) or "",
-        clock=is_claude,
+        clock=key == "chat_messages",
         participant=content.name_of(about, ("participant", "hashed_ip")),
         condition=content.name_of(about, ("condition",)) or content.model_of(about) or " + ".join(models) or None,
         topic=content.name_of(about, ("topic",)),
-        title=content.name_of(about, ("title", "name") if is_claude else ("title",)),
     )
 
 
@@ -108,10 +101,10 @@ def read_transcript(record: Transcript) -> Chat:
             starts.append((match, name))
         else:
             inside.append(match)
-    for (match, name), following in zip(starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=True):
+    for (match, name), following in zip(starts, [*(match.start() for match, _ in starts[1:]), len(text)], strict=False):
         said = text[match.end() : following].rstrip("\r\n")
         if sides[name] == content.SYSTEM:
-            parts.append(Omitted(content.SYSTEM, said))
+            parts.append(Omitted(content.SYSTEM))
         else:
             parts.append(Message(sides[name], said))
     if {one.role for one in parts if isinstance(one, Message)} != {content.USER, content.ASSISTANT}:

@@ -4,8 +4,6 @@ What can't be read is refused with line and byte. No text, line or part of an ar
 ``LARGEST`` bytes, regardless of what an archive says of itself.
 """
 
-import contextlib
-import importlib
 import json
 import re
 import zipfile
@@ -24,9 +22,6 @@ LARGEST = 2**30
 _JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*[,\]]))")
 """How JSON begins; a plain text can begin with a bracket, too, as in [9:41] and [31.12.23, 21:41]."""
 
-_ZSTANDARD = 93
-"""How archives number this compression, which Python reads from version 3.14 on."""
-
 
 def records(path: Path) -> Iterator[tuple[str, object]]:
     """Give each record of a file with its place in it: a JSON value, a Transcript, or why a line is neither."""
@@ -34,7 +29,6 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
         start = stream.read(4096)
         began = 3 if start.startswith(b"\xef\xbb\xbf") else 0  # the byte order mark
         stream.seek(began)
-        of_lines = path.suffix.casefold() in (".jsonl", ".ndjson")
         if not start:
             raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
@@ -44,15 +38,12 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
                 f"{path}: a parquet file. Save it as JSON Lines first, for example by "
                 'pandas.read_parquet(FILE).to_json("chats.jsonl", orient="records", lines=True).'
             )
+        elif _JSON.match(start[began:]) and path.suffix.casefold() in (".jsonl", ".ndjson"):
+            yield from json_lines(path, stream)
         elif _JSON.match(start[began:]):
-            of_lines = of_lines or _first_line_is_whole(stream)
-            stream.seek(began)
-            if of_lines:
-                yield from json_lines(path, stream)
-            else:
-                yield from _items(parsed(stream.read(LARGEST + 1), path, offset=began))
+            yield from _items(parsed(stream.read(LARGEST + 1), str(path)))
         else:
-            text = _decoded(stream.read(LARGEST + 1), str(path), str(path))
+            text = _decoded(stream.read(LARGEST + 1), str(path))
             if "\0" in text:
                 line = text.count("\n", 0, text.index("\0")) + 1
                 raise UserError(f"{path}: line {line}: a zero byte, so this is no text. Give JSON, or text in UTF-8.")
@@ -72,32 +63,17 @@ def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
         yield place, value
 
 
-def _first_line_is_whole(stream: BinaryIO) -> bool:
-    """Whether the first line that is not blank is a JSON value, and more follows."""
-    line = b""
-    while not line.strip():
-        line = stream.readline(LARGEST)
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return any(more.strip() for more in iter(lambda: stream.readline(2**16), b""))
-
-
 def json_lines(path: Path, stream: BinaryIO) -> Iterator[tuple[str, object]]:
     """Give each line of JSON Lines with its place: a JSON value, or why it is none."""
-    number, offset = 0, stream.tell()
-    while line := stream.readline(LARGEST + 1):
-        number += 1
-        if len(line) > LARGEST:
-            raise UserError(_too_large(f"{path}: line {number}"))
+    for number, line in enumerate(iter(lambda: stream.readline(LARGEST + 1), b""), 1):
         if line.strip():
             try:
-                record = parsed(line, path, f"line {number}", line=number, offset=offset)
+                record = parsed(line, f"{path}: line {number}")
             except UserError as error:
+                if len(line) > LARGEST:
+                    raise
                 record = error
             yield f"line {number}", record
-        offset += len(line)
 
 
 def _archive(path: Path) -> Iterator[tuple[str, object]]:
@@ -130,67 +106,44 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
 
 def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
     """A part of an archive as JSON, unpacked to no more than ``LARGEST`` bytes."""
-    information = archive.getinfo(name)
-    if information.compress_type == _ZSTANDARD:  # as inspect_ai compresses its logs
-        for module in ("compression.zstd", "zipfile_zstd"):  # of Python 3.14 and later; what teaches it to zipfile
-            with contextlib.suppress(ImportError):
-                importlib.import_module(module)
-                break
-        else:
-            raise UserError(
-                f"{path}: compressed by Zstandard. Run python -m pip install zipfile-zstd; or convert the log: "
-                "inspect log convert --to json --output-dir FOLDER LOG.eval"
-            )
-    if information.flag_bits & 1:
-        raise UserError(f"{path}: {name}: protected by a password. Unpack it first.")
     try:
         with archive.open(name) as stream:
             content = stream.read(LARGEST + 1)
-    except NotImplementedError as error:
-        raise UserError(f"{path}: {name}: can't be unpacked ({one_line(error)}). Unpack it by its program.") from None
-    return parsed(content.removeprefix(b"\xef\xbb\xbf"), path, name)
-
-
-def _too_large(where: str) -> str:
-    return (
-        f"{where}: more than {LARGEST // 2**20:,} MiB of JSON or text in one piece. Split it: JSON Lines, with one "
-        "conversation per line, can be of any length."
-    )
-
-
-def _decoded(content: bytes, where: str, file: str, *, line: int = 1, offset: int = 0) -> str:
-    """Text of bytes in UTF-8; where they are none, line and byte of the file (or of the part of an archive)."""
-    if len(content) > LARGEST:
-        raise UserError(_too_large(where))
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
+    except (NotImplementedError, RuntimeError) as error:  # a compression that Python does not know, or a password
         raise UserError(
-            f"{file}: line {line + content.count(10, 0, error.start)}, byte {offset + error.start + 1}: not UTF-8. "
-            "Save or export it again in UTF-8."
+            f"{path}: {name}: can't be unpacked ({one_line(error)}). Unpack it by its program; a log of inspect_ai: "
+            "inspect log convert --to json --output-dir FOLDER LOG.eval"
         ) from None
+    return parsed(content, f"{path}: {name}")
 
 
-def parsed(content: bytes, path: Path, place: str = "", *, line: int = 1, offset: int = 0) -> object:
-    """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
-    where = f"{path}: {place}" if place else str(path)
-    file = str(path) if place.startswith("line") else where
-
-    def distinct(pairs: list[tuple[str, object]]) -> dict:
-        if len(made := dict(pairs)) < len(pairs):  # one of them would be lost
-            twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-            raise ValueError(f"an object has the key {twice[:40]!r} twice")
-        return made
-
-    text = _decoded(content, where, file, line=line, offset=offset)
+def _decoded(content: bytes, where: str) -> str:
+    """Text of bytes in UTF-8."""
+    if len(content) > LARGEST:
+        raise UserError(
+            f"{where}: more than {LARGEST // 2**20:,} MiB of JSON or text in one piece. Split it: JSON Lines, with one "
+            "conversation per line, can be of any length."
+        )
     try:
-        return json.loads(text, object_pairs_hook=distinct, parse_constant=lambda name: None)
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = f"line {line}, " if (line := content.count(10, 0, error.start) + 1) > 1 else ""
+        place += f"byte {error.start + 1}"
+        raise UserError(f"{where}: {place}: not UTF-8. Save or export it again in UTF-8.") from None
+
+
+def parsed(content: bytes, where: str) -> object:
+    """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
+    text = _decoded(content, where)
+    try:
+        return json.loads(text, parse_constant=lambda name: None)
     except RecursionError:
         raise UserError(f"{where}: nested too deeply to be a conversation. Export it again.") from None
     except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, " if error.lineno > 1 else ""
         raise UserError(
-            f"{file}: line {line + error.lineno - 1}, column {error.colno}: no JSON ({error.msg}). Export it again; "
-            "one conversation per line if it is JSON Lines."
+            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again; if it is JSON Lines, one "
+            "conversation per line, name it .jsonl."
         ) from None
     except ValueError as error:
         raise UserError(f"{where}: {one_line(error)}. Correct it, or export it again.") from None

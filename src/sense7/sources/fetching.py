@@ -15,7 +15,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 from sense7.checkout import cache_folder, data_file
 from sense7.download import download, public_address, require_content, require_workbook
 from sense7.errors import UserError
-from sense7.files import names_beside, not_written, one_line, reason, replacing, scratch_folder
+from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
 from sense7.sources.released import FOLDER
@@ -53,8 +52,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         here, that copy and its record are kept. For a data set in parts, the address of a folder or a folder, in
         which the parts lie under the names of their files; verified by their hashes they are as good as any.
     again : bool
-        Fetch even if it is here, and replace the copy that is here. If the content has changed upstream, both
-        hashes are kept in the record. What was replaced by what is said on standard error.
+        Fetch even if it is here, and replace the copy that is here. What was replaced by what is said on standard
+        error.
 
     Returns
     -------
@@ -86,7 +85,6 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
     # Parts are pinned: another address can hold nothing else. A path that is given is always looked at.
     if usable and not local and (source.parts or (old.mirror and old.address == public if mirror else not old.mirror)):
         return _cached(source, old)
-    same = f"{name}: {public} holds the same as the copy that is here, whose record was kept: {_described(old)}"
     try:
         with scratch_folder(folder) as temporary:
             for path in source.parts:
@@ -98,7 +96,6 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             if not source.parts:
                 workbook = _bring(source, place, temporary, mirror=mirror is not None)
             elif usable:  # each part was read and is the pinned one, so the workbook would be the same
-                print(same, file=sys.stderr)
                 return _cached(source, old)
             else:
                 workbook = temporary / source.file
@@ -107,21 +104,14 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
             now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             about = {"mirror": mirror is not None, "parts": source.pins, "conversion": source.conversion}
             new = Provenance(source.kind, name, source.file, None if local else public, now, sha256, size, **about)
-            unaltered = old is not None and old.sha256 == sha256 and _is_current(source, old)
-            # The paths of local files aren't recorded, so that two of them are never known to be one place.
-            returned = old is not None and not local and (old.mirror, old.address) == (new.mirror, new.address)
-            if mirror is not None and unaltered:
-                # The record that is here says at least as much: a verified copy stays verified.
-                print(same, file=sys.stderr)
-                new = old
+            if mirror is not None and old is not None and old.sha256 == sha256 and _is_current(source, old):
+                new = old  # which says at least as much: a verified copy stays verified
             elif mirror is not None and usable:
                 raise UserError(
                     f"{name}: {public} differs from the copy that is here, which was kept.\n  here:  {_described(old)}"
                     f"\n  given: {_described(new)}\n"
                     f"To replace the copy: sense7 fetch {name} --mirror {shlex.quote(public)} --again"
                 )
-            elif returned and not source.parts:
-                new = replace(new, previous=old.previous if unaltered else old.sha256)
             path = _cached(source, new)
             path.parent.mkdir(exist_ok=True)
             workbook.replace(path)
@@ -130,13 +120,8 @@ def fetch(name: str, *, mirror: str | Path | None = None, again: bool = False) -
         raise UserError(disk_message(folder, error)) from None
     if old is not None and old.sha256 != new.sha256:
         if not source.parts:  # whose content can't change: all that did is the conversion
-            what = "the copy that was here was replaced by one from another place"
-            advice = f"\nTo get the authors' own file: sense7 fetch {name}" if new.mirror else ""
-            if returned:
-                what = "the content at the address that it was fetched from has changed"
-                advice = "\nNo checksum is published, so this can't distinguish a new release from a mishap: look at "
-                advice += "the repository's history."
-            print(f"{name}: {what}.\n  before: {_described(old)}\n  now:    {_described(new)}{advice}", file=sys.stderr)
+            both = f"  before: {_described(old)}\n  now:    {_described(new)}"
+            print(f"{name}: the copy that was here was replaced by one that differs.\n{both}", file=sys.stderr)
         # Only what the old record named: another fetch may be under way beside this one.
         with contextlib.suppress(OSError):
             _cached(source, old).unlink()
@@ -149,14 +134,9 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
     import pooch
 
     file, local, address = part.rpartition("/")[2], mirror and "://" not in place, place
-    label = f"{file} ({list(source.parts).index(part) + 1} of {len(source.parts)})" if part else ""
     copy = "FOLDER_OR_ADDRESS (verified by hashes)" if part else "FILE_OR_ADDRESS (labelled unverified)"
     if local:
-        address = user_path(place)
-        if part and address.exists() and not address.is_dir() and len(source.parts) > 1:
-            raise UserError(f"{address}: this is no folder. Give the one that holds {', '.join(source.pins)}.")
-        if part and not (address.is_file() and len(source.parts) == 1):
-            address = next((path for path in (address / file, address / part) if path.exists()), address / file)
+        address = user_path(place) / file if part else user_path(place)
     elif part and mirror:
         with contextlib.suppress(ValueError):  # refused when it is asked for
             parts = urlsplit(place)  # a key behind ? stays behind it
@@ -171,7 +151,7 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
             hashed(address)  # says what is wrong with it, if anything is, before the copy can be blamed
             shutil.copyfile(address, fresh)
         else:
-            download(source.name, address, fresh, label=label, copy=copy)
+            download(source.name, address, fresh, copy=copy)
         try:
             require_content(fresh, what="the data") if part else require_workbook(fresh)
         except UserError as error:
@@ -325,7 +305,7 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
             text = f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
             raise UserError(text) from None
         names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
-        hint = did_you_mean(str(data), names) or did_you_mean(path.name, names_beside(path), "Check the path.")
+        hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: can't be read ({reason(error)}). Check its path and permissions.") from None
@@ -367,21 +347,17 @@ def copy_for_edition(
     hashed(path)  # says what is wrong with it, if anything is, before the copy can be blamed
     copy = Path(folder) / provenance.file
     try:
-        with contextlib.ExitStack() as stack:
+        with scratch_folder(copy.parent) as scratch:
+            temporary = scratch / copy.name
             if path.is_dir():  # the tables, and nothing else that lies there
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix=".part-", dir=copy.parent))
-                temporary = Path(scratch) / copy.name
                 temporary.mkdir()
                 for table in table_files(path):
                     shutil.copyfile(table, temporary / table.name)
             else:
-                temporary = stack.enter_context(replacing(copy))
                 shutil.copyfile(path, temporary)
             if hashed(temporary)[0] != provenance.sha256:
                 raise UserError(f"{path}: changed while it was read. Run the command again.")
-            if path.is_dir():
-                temporary.replace(copy)
+            temporary.replace(copy)
         (ReadingOptions.beside(path) if options is None else options).write_beside(copy)
     except OSError as error:
         raise UserError(not_written(copy, error)) from None

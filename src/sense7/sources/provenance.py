@@ -1,12 +1,10 @@
 """What is known of a file's origin, and the small JSON file beside it that says so."""
 
-import contextlib
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from datetime import datetime
 from pathlib import Path
 
 from sense7.errors import UserError
@@ -15,17 +13,19 @@ from sense7.sources.registry import SOURCES, Source
 from sense7.workbook.tables import hash_tables
 
 KINDS = ("official", "synthetic", "third-party", "own")
-_DIGEST = "[0-9a-f]{64}"
-_TEXTS = {
+_KINDS = {
     "kind": "|".join(KINDS),
     "name": ".+",
     "file": r"(?!\.{1,2}$)[^/\\\0]+",  # a name, never a path: it is joined to folders later
     "address": r"https?://[^\s<>\"'\\]+",  # shown as a link later, so nothing but a web address will do
-    "fetched": ".+",
-    "sha256": _DIGEST,
-    "previous": _DIGEST,
+    "fetched": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)",
+    "sha256": "[0-9a-f]{64}",
+    "size": int,
+    "mirror": bool,
+    "parts": dict,
+    "conversion": int,
 }
-"""Texts of a record, and what each may be."""
+"""What each entry of a record may be: texts of a form, or values of a type."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,6 @@ class Provenance:
     sha256: str
     size: int
     mirror: bool  # whether it, or its parts, came from another place than the source's own
-    previous: str | None = None  # sha256 recorded before, if the content at that place had changed
     parts: Mapping[str, str] = field(default_factory=dict, hash=False)  # published file -> sha256
     conversion: int | None = None  # number of the conversion that made it
     found: str | None = field(
@@ -80,18 +79,12 @@ class Provenance:
         if unknown := sorted(record.keys() - expected.keys()):
             raise ValueError(f"unknown: {', '.join(unknown)}")
         for key, value in record.items():
-            pattern = _TEXTS.get(key)
-            if pattern:
-                fits = isinstance(value, str) and re.fullmatch(pattern, value, re.DOTALL) is not None
-            elif key == "parts":
-                fits = isinstance(value, dict) and all(re.fullmatch(_DIGEST, str(one)) for one in value.values())
-            else:  # size, mirror, conversion
-                fits = type(value) is (bool if key == "mirror" else int) and value >= 0
-            if key == "fetched" and fits:
-                fits = False
-                with contextlib.suppress(ValueError):
-                    fits = datetime.fromisoformat(value).utcoffset() is not None
-            if not fits and not (value is None and key in {"address", "fetched", "previous", "conversion"}):
+            kind = _KINDS[key]
+            if isinstance(kind, str):
+                fits = isinstance(value, str) and re.fullmatch(kind, value, re.DOTALL)
+            else:
+                fits = type(value) is kind and (kind is dict or value >= 0)
+            if not fits and not (value is None and key in {"address", "fetched", "conversion"}):
                 raise ValueError(f"{key} can't be {value!r:.80}")
         return cls(**record)
 

@@ -182,7 +182,10 @@ def describe(study) -> dict:  # a study, or what was parsed and not validated ye
         },
         "roles": dict(roles.most_common()),
         "conditions": dict(sorted(counts(tasks["condition"]).items())),
-        "prompted_condition": {"name": study.prompted_condition, "how": study.prompted_reason},
+        "prompted_condition": {
+            "name": study.prompted_condition or "not known; give it with --prompted",
+            "how": study.prompted_reason,
+        },
         "topics": dict(sorted(counts(tasks["topic"]).items())),
         "ratings": {
             name: {state: n for code, state in enumerate(STATES) if (n := int(np.count_nonzero(codes == code)))}
@@ -222,41 +225,22 @@ def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]
 
 
 def print_description(description: dict) -> None:
-    """Print what :func:`describe` returned, for people."""
+    """Print what :func:`describe` returned, for people: a block for each mapping, a line for each list."""
     lines = [f"{description['name']}: {description['provenance']}"]
-
-    def block(title: str, entries: dict) -> None:
-        width, shown = min(max(map(len, entries), default=0), 60), list(entries.items())[:LINES_SHOWN]
-        lines.extend(["", title])
-        lines.extend(f"  {name:<{width}}  {f'{value:,}' if isinstance(value, int) else value}" for name, value in shown)
-        if len(entries) > LINES_SHOWN:
-            lines.append(f"  and {len(entries) - LINES_SHOWN:,} more; --json lists all")
-
-    block("Counts", description["counts"])
-    block("Conditions (conversations)", description["conditions"] or {"none": "no condition is given"})
-    name, how = description["prompted_condition"].values()
-    lines.append(f"  with the empathy prompt: {name or 'not known'} ({how}; give it with --prompted)")
-    block("Topics (conversations)", description["topics"] or {"none": "no topic is given"})
-    ratings = description["ratings"].items()
-    block(
-        "Ratings of turns", {name: ", ".join(f"{n:,} {state}" for state, n in each.items()) for name, each in ratings}
-    )
-    for key, title in (
-        ("scales", "Scales other than the official ones"),
-        ("unreadable", "Unreadable answers (in no denominator)"),
-    ):
-        if description.get(key):
-            block(title, description[key])
-    sheet = description["participants_sheet"]
-    lines += ["", f"Participants: {f'sheet {sheet}' if sheet else 'no further sheet has a PID column'}"]
-    lines += [f"  {', '.join(description['characteristics'])}"] if description["characteristics"] else []
-    lines.append("")
-    for key, otherwise in (
-        ("never_asked", "nothing; every question has answers"),
-        ("not_recorded", "nothing; every further column holds values"),
-        ("not_matched", "nothing; every column is known"),
-    ):
-        lines.append(f"{key.replace('_', ' ').capitalize()}: {', '.join(description[key]) or otherwise}")
+    for key, told in description.items():
+        title = key.replace("_", " ").capitalize()
+        if isinstance(told, Mapping) and told:
+            width, shown = min(max(map(len, told)), 60), list(told.items())[:LINES_SHOWN]
+            lines += ["", title]
+            for name, value in shown:
+                counts = ", ".join(f"{n:,} {state}" for state, n in value.items()) if isinstance(value, dict) else value
+                lines.append(f"  {name:<{width}}  {f'{value:,}' if isinstance(value, int) else counts}")
+            if len(told) > LINES_SHOWN:
+                lines.append(f"  and {len(told) - LINES_SHOWN:,} more; --json lists all")
+        elif isinstance(told, list) and key != "diagnostics":
+            lines.append(f"{title}: {', '.join(told) or 'nothing'}")
+        elif key == "participants_sheet":
+            lines += ["", f"{title}: {told or 'none; no further sheet has a PID column'}"]
     found = sorted(description["diagnostics"], key=lambda one: one["severity"] == NOTICE)
     problems = [one for one in found if one["severity"] != NOTICE]
     places = count_of(sum(one["count"] for one in problems), "place")

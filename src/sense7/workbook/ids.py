@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from operator import eq
 
 from sense7.terminal import count_of
 
@@ -16,16 +15,6 @@ _INVISIBLE = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Characters that Unicode calls default ignorable: zero-width, bidirectional and the like."""
-
-_LOOK_ALIKES = str.maketrans(
-    "\u0430\u0432\u0435\u0455\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u04bb\u0501\u051b\u051d"
-    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u0131\u0261",
-    "abesijkmhopctyxhdqwabezhikmnoptyxig",
-)
-"""Cyrillic and Greek letters, and two rare Latin ones, that look like a common Latin letter, in one case at least.
-
-Single letters of confusables.txt of Unicode Technical Standard 39, without case.
-"""
 
 _LIKE_NUMBER = re.compile(
     r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
@@ -37,7 +26,6 @@ _LIKE_NUMBER = re.compile(
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
 _SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
-_AGE = re.compile(r"^age|age$|[^a-z]age|alter\b|edad|\u00e2ge|idade|\u5e74\u9f62|\u5e74\u9f84", re.IGNORECASE)
 
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
 CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
@@ -121,56 +109,37 @@ def looks_like_number(cell) -> bool:
     return isinstance(cell, str) and bool(_LIKE_NUMBER.fullmatch(cell.strip())) and as_number(cell) is None
 
 
-def codes_among(numbers: Iterable[float], size: int = 0, name: str = "") -> list[float]:
+def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
     """Numbers that probably stand for a missing answer: known codes, apart from all others, which lie close together.
 
-    ``numbers`` are the distinct ones of columns on a scale from 1 to ``size`` (0: no scale), ``name`` that of a column.
+    ``numbers`` are those of a column on a scale from 1 to ``size`` (0: no scale).
     """
-    distinct = set(numbers)
-    candidates = {number for number in distinct & CODES if not 1 <= number <= size}
-    rest = sorted(distinct - candidates)
-    low, high = min([1, *rest] if size else rest, default=0), max([size, *rest], default=0)
-    above, below = sorted(n for n in candidates if n > high), sorted(n for n in candidates if n < low)
-    steps = all(after - before == 1 for before, after in pairwise(rest))
-    if size and (steps or (low == 1 and high == size)):
-        small = 8 if rest and (steps or len(rest) >= size - 1) else 66
-        small = 7 if small == 8 and len(rest) >= min(3, size - 1) else small
-        while above and above[0] <= high + 1:  # the scale goes on
-            high = above.pop(0)
-        above = [number for number in above if number >= small]
-    elif len(rest) > 1:
-        gap = (high - low) / (4 if _AGE.search(name) else 2)  # people don't come in all ages
-        above = [number for number in above if number > high + gap and (number > 10 or (steps and number >= high + 3))]
-        above = [number for number in above if number >= 8]
-    else:
+    candidates = {number for number in numbers if number in CODES and not 1 <= number <= size}
+    rest = sorted(set(numbers) - candidates)
+    if not size and len(rest) < 2:
         return []
-    scale, end = [], low - 1
-    while below and below[-1] >= -9 and below[-1] >= end - 1:
-        end = below.pop()
-        scale.append(end)
-    if not size and not all(float(number).is_integer() for number in rest):
-        scale, below = [], [number for number in below if number < -9]
-    elif rest and scale and -end >= rest[-1] / 2:  # such as from -3 to 3
-        scale = []
-    codes = (sorted(below + scale) if low >= 0 else []) + above
+    low, high = min([1, *rest] if size else rest), max([size, *rest])
+    while size and high + 1 in candidates:  # the scale goes on
+        high += 1
+    steps = all(after - before == 1 for before, after in pairwise(rest))
+    far = high + (1 if size else max(2.5 if steps else 10 - high, (high - low) / 4))
+    whole = bool(size) or all(float(number).is_integer() for number in rest)
+    below = [number for number in candidates if number < 0 <= low and (whole or number < -9)]
+    if below and -min(below) >= high / 2 and set(range(int(min(below)), 0)) <= set(below):  # such as from -3 to 3
+        below = []
+    codes = sorted([*below, *(number for number in candidates if number > far)])
     return codes if len(codes) < 6 else []  # no survey program writes more into one column
 
 
-def _in_latin(text: str) -> str:
-    """A text without case, in the Latin letters that it looks like, accents kept."""
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return unicodedata.normalize("NFKC", folded.translate(_LOOK_ALIKES))
-
-
 def _loose_form(identifier: str) -> str:
-    """What is left of an id without case, braces, the forms of a number, and look-alike letters."""
-    form = (identifier.casefold() if identifier.isascii() else _in_latin(identifier)).strip("{}")
+    """What is left of an id without case, braces and the forms of a number."""
+    form = unicodedata.normalize("NFKC", identifier.casefold()).strip("{}")
     # Not by int(), which refuses very long numbers.
     return form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form
 
 
 def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what is left of them without case, braces, leading zeros and look-alike characters."""
+    """Names by what is left of them without case, braces and leading zeros."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
         groups[_loose_form(name)].append(name)
@@ -188,13 +157,8 @@ def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None
     return [resolved[identifier] for identifier in identifiers]
 
 
-def report_normalised(
-    cells: Sequence, names: list[str | None], place: Mapping, diagnostics, elsewhere: Sequence = ()
-) -> None:
-    """Report names of a column that a spreadsheet has rounded, or that became one by ``as_name``.
-
-    ``elsewhere`` are cells in which the same names are defined, such as those of Tasks.
-    """
+def report_rounded(cells: Sequence, names: list[str | None], place: Mapping, diagnostics) -> None:
+    """Report ids of a column that a spreadsheet has shortened or rounded."""
     shortened, long, rounded = set(), set(), set()
     for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
         if name.startswith("##") and not name.strip("#"):  # the column was too narrow
@@ -211,45 +175,13 @@ def report_normalised(
         if wrong:
             rows = [row for row, name in enumerate(names, 2) if name in wrong]
             diagnostics.add(entry, place, rows, next(name for name in names if name in wrong))
-    defined = as_names(elsewhere)
-    if all(map(eq, elsewhere, defined)) and all(map(eq, cells, names)):
-        return
-    own = list(zip(cells, names, strict=True))
-    both = [*zip(elsewhere, defined, strict=True), *own]
-    normalised = {name for cell, name in both if isinstance(cell, str) and cell != name} - {None}
-    first: dict[str, str] = {}
-    for cell, name in both:
-        if name in normalised:
-            first.setdefault(name, as_text(cell))
-    # The rows are those whose spelling is not the first one.
-    other = {row: name for row, (cell, name) in enumerate(own, 2) if name in first and as_text(cell) != first[name]}
-    if other:
-        distinct = list(dict.fromkeys(other.values()))
-        shown, more = ", ".join(distinct[:3]), f" and {len(distinct) - 3:,} more" if len(distinct) > 3 else ""
-        diagnostics.add("normalised-name", place, list(other), shown + more)
 
 
 def report_similar(names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics) -> None:
-    """Report names of a column that differ only in case, braces, leading zeros or look-alike characters.
-
-    They stay apart, since one may mean several; one diagnostic for each group of them, or one for more than ten.
-    """
+    """Report names of a column that differ only in case, braces or leading zeros: each stays one of its own."""
     counts = Counter(name for name in names if name is not None)
-    groups = [sorted(group, key=lambda name: (-counts[name], name)) for group in group_spellings(counts).values()]
-    groups = [group for group in groups if len(group) > 1]
-
-    def described(name: str, group: list[str]) -> str:
-        strange = [
-            f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
-            for character in dict.fromkeys(name)
-            if _in_latin(character) != character.casefold() and not all(character in other for other in group)
-        ]
-        holds = f", with {', '.join(strange[:3])}" if strange else ""
-        return f"{name!r} ({count_of(counts[name], 'row')}{holds})"
-
-    for some in [groups] if len(groups) > 10 else [[group] for group in groups]:
-        more = f"; and {count_of(len(some) - 3, 'further group')} of names" if len(some) > 3 else ""
-        told = "; ".join(", ".join(described(name, group) for name in group) for group in some[:3])
-        meant = set().union(*some)
-        found = [row for name, row in zip(names, rows, strict=True) if name in meant]
-        diagnostics.add("similar", place, found, noun=noun, groups=told + more)
+    for group in group_spellings(counts).values():
+        if len(group) > 1:
+            told = ", ".join(f"{name!r} ({count_of(counts[name], 'row')})" for name in group)
+            found = [row for name, row in zip(names, rows, strict=True) if name in group]
+            diagnostics.add("similar", place, found, told, noun=noun)

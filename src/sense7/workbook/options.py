@@ -96,7 +96,7 @@ class ReadingOptions:
         cls,
         scale: str | Path | Mapping | Iterable[str] | None = None,
         words: str | Path | Mapping | None = None,
-        allow_unreadable: bool = False,
+        allow_unreadable: bool | None = False,
         missing: str | float | Mapping | Iterable | None = None,
     ) -> "ReadingOptions":
         """Read the options as users give them.
@@ -128,10 +128,8 @@ class ReadingOptions:
         for name, ends, where in entries_of(scale, "--scale"):
             scales[_column(name, where)] = parse_interval(ends, where)
         words_of: dict[str, dict] = {}
-        entries = (
-            [] if words is None else list(entries_of(words if isinstance(words, Mapping) else [Path(words)], "words"))
-        )
-        for name, entry, where in sorted(entries, key=lambda one: isinstance(one[1], Mapping)):
+        entries = entries_of(words if words is None or isinstance(words, Mapping) else Path(words), "words")
+        for name, entry, where in entries:
             column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
             for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
                 if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
@@ -147,7 +145,7 @@ class ReadingOptions:
             read = tuple(text if number is None else number for number, text in texts if text not in {"", "none"})
             column = known.get(normalise_name(str(name)), str(name))
             missing_of[column] = missing_of.get(column, ()) + read
-        return cls(scales, words_of, allow_unreadable, missing_of)
+        return cls(scales, words_of, bool(allow_unreadable), missing_of)
 
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
@@ -158,13 +156,10 @@ class ReadingOptions:
         content, names = _yaml(beside), ("scales", "words", "allow_unreadable", "missing")
         if unknown := sorted(set(map(str, content)) - set(names)):
             raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(names))
-        scales, words, allowed, missing = (content.get(name) or {} for name in names)
-        if not isinstance(content.get("allow_unreadable", False), bool):
-            raise refusal(beside, "no-truth-value", name="allow_unreadable", value=content["allow_unreadable"])
-        for name, part in (("scales", scales), ("words", words), ("missing", missing)):
-            if not isinstance(part, Mapping):
-                raise refusal(beside, "no-mapping/entry", name=name)
-        return cls.of(scales, words, bool(allowed), missing)
+        for name, given in content.items():
+            if not isinstance(given, bool if name == "allow_unreadable" else Mapping):
+                raise refusal(beside, "no-entry", name=name, value=given)
+        return cls.of(*(content.get(name) for name in names))
 
     @staticmethod
     def place(path: Path) -> Path:
@@ -177,7 +172,7 @@ class ReadingOptions:
             write_whole(self.place(path), json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
     def __bool__(self) -> bool:
-        return bool(self.scales or self.words or self.allow_unreadable or self.missing)
+        return self != ReadingOptions()
 
     def to_dict(self) -> dict:
         """As plain values, in the form of ``FILE.reading.yml``."""

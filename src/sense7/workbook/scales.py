@@ -4,13 +4,12 @@ The scale of each column is recognized from all of its answers before any of the
 official scale, on a scale that the user declares (rescaled linearly), or refused.
 """
 
-import datetime
 import functools
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -22,20 +21,13 @@ from sense7.taxonomy import Column, Scale, normalise_word
 from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.ids import CODES, as_number, as_text, codes_among, distinct_keys, is_blank
 from sense7.workbook.options import Interval, ReadingOptions
-from sense7.workbook.xlsx import Percent
 
-LARGEST_UNREADABLE_SHARE = 0.05
-"""Share of a column's answers above which unreadable ones stop the analysis, unless the user allows them."""
+LARGEST_UNREADABLE_SHARE, LARGEST_STRAY_SHARE, FEWEST_STRAYS = 0.05, 0.05, 3
+"""Share of a column's answers above which unreadable ones stop the analysis, unless the user allows them; share of its
+numbers that are no level, if there are that many, above which they can't be slips."""
 
-LARGEST_STRAY_SHARE, LARGEST_POOLED_STRAY_SHARE, FEWEST_STRAYS = 0.05, 0.01, 3
-"""Share of a column's numbers that are no level, and of all columns' on the scale, above which they can't be slips, if
-there are that many."""
-
-ENOUGH_NUMBERS, FEWEST_LEVELS, MOST_STEPS = 20, 3, 10
-"""Numbers, and different ones, from which on an end that never occurs says something; on finer scales it never does."""
-
-REVERSED_BELOW = -0.3
-"""Correlation with the other columns below which a column may be reversed."""
+ENOUGH_NUMBERS = 20
+"""Numbers from which on it says something that the highest level never occurs."""
 
 ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE))
 
@@ -46,9 +38,6 @@ USUAL = sorted(
     key=lambda interval: (interval.highest - interval.lowest, interval.lowest != 1),
 )
 """Scales that are in use, the smallest first."""
-
-TYPES = {bool: "truth value", datetime.date: "date", datetime.datetime: "date"}
-TYPES |= {datetime.time: "time", datetime.timedelta: "duration"}
 
 _WORDS = {
     name: frozenset(words)
@@ -110,15 +99,6 @@ def says_nothing(word: str, scale: Scale | None = None) -> bool:
     return word in MISSING_WORDS or declines(word, scale)
 
 
-def is_answer(column: Column, cell: str) -> bool:
-    """Whether a text is an answer on the scale of a column, in any language, or says that there is none."""
-    if column.scale is None:
-        return normalise_word(cell) in MISSING_WORDS
-    number, word = column.scale.split_number(cell)
-    tables = (*column.scale.tables, *language_vocabularies(column.scale.name))
-    return (number is not None and word in {"", "%"}) or says_nothing(word) or any(word in table for table in tables)
-
-
 def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
     """Whether a cell is one of the numbers or words that stand for a missing answer."""
     number = as_number(cell)
@@ -141,83 +121,17 @@ def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
     return chosen if _known(chosen, words) >= 0.5 else official
 
 
-# --- numbers ---
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers of one or several columns with their counts, and how many are percentages (100 % is 100)."""
-
-    counts: Counter = field(default_factory=Counter)
-    percent: int = 0
-
-    def __add__(self, other: "Numbers") -> "Numbers":
-        return Numbers(self.counts + other.counts, self.percent + other.percent)
-
-    def without(self, codes: Collection[float]) -> "Numbers":
-        """The same without some numbers."""
-        return Numbers(Counter({n: count for n, count in self.counts.items() if n not in codes}), self.percent)
-
-    def off(self, size: int) -> int:
-        """How many are not one of the levels 1..size; percentages never are."""
-        levels = sum(n for number, n in self.counts.items() if float(number).is_integer() and 1 <= number <= size)
-        return max(self.counts.total() - levels, self.percent)
-
-
-def foreign_scale(own: Numbers, pooled: Numbers, size: int) -> tuple[str, Interval] | None:
-    """What was seen of another scale than 1..size, and which it probably is; None if a column is on 1..size.
-
-    A column is on another scale if more than 5 % of its numbers, and at least three, are no level or are percentages;
-    if it holds such numbers and they are more than 1 %, and at least three, of all columns that share the scale; or if
-    it holds zeros and, among at least 20 numbers, never the highest level. Fewer strays are taken for slips.
-    """
-    counts, total, strays, among_all = own.counts, own.counts.total(), own.off(size), pooled.off(size)
-    shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
-    recurring = among_all >= FEWEST_STRAYS and among_all > LARGEST_POOLED_STRAY_SHARE * pooled.counts.total()
-    many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
-    if not strays or not (shifted or recurring or many):
-        return None
-    kinds = Counter({"percentages": own.percent})
-    for number, count in counts.items():
-        off = f"above {size}" if number > size else "below 1" if number < 1 else "between two levels"
-        kinds[off] += 0 if 1 <= number <= size and float(number).is_integer() else count
-    order = (f"above {size}", "below 1", "between two levels", "percentages")
-    parts = ", ".join(f"{kinds[kind]:,} of {total:,} {kind}" for kind in order if kinds[kind])
-    seen = f"numbers from {min(counts):g} to {max(counts):g}, {parts}"
-    if own.percent:
-        return seen, Interval(0, 100)
-    # The smallest usual scale that holds the numbers of this column and of those like it, single strays left out.
-    common = [x for of in (own, pooled) for x, n in of.counts.items() if n > 0.005 * of.counts.total()]
-    lowest, highest = min(common), max(common)
-    if lowest == 0 and highest == size - 1:
-        return seen, Interval(0, size - 1)
-    holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
-    if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
-        holding = [interval for interval in holding if interval.lowest == 1 and interval.highest >= size] or holding
-    return seen, holding[0] if holding else Interval(lowest, highest)
-
-
-def unused_end(numbers: Numbers, interval: Interval) -> float | None:
-    """The largest number where the upper end of a scale never occurs; None where it does, or numbers are few."""
-    lowest, highest = sorted((interval.lowest, interval.highest))
-    on_scale = {number: count for number, count in numbers.counts.items() if interval.holds(number)}
-    if highest - lowest > MOST_STEPS or sum(on_scale.values()) < ENOUGH_NUMBERS or len(on_scale) < FEWEST_LEVELS:
-        return None
-    return max(on_scale) if max(on_scale) < highest else None
-
-
 # --- columns ---
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One distinct cell of a column, in how many rows it stands, and what was read in it; ``odd`` is its type."""
+    """One distinct cell of a column, in how many rows it stands, and the number and the word in it."""
 
     cell: object
     count: int
-    number: float | None = None
-    word: str = ""
-    odd: str = ""
+    number: float | None
+    word: str
 
 
 class Question:
@@ -226,72 +140,54 @@ class Question:
     def __init__(self, column: Column, cells: Sequence, options: ReadingOptions):
         self.column, self.official, self.scale, self.size = column, column.official, column.scale, column.scale.size
         self.declared = options.scale_of(self.official, self.size)
-        self.declared_for_all = self.official not in options.scales
         self.interval = self.declared or Interval(1, self.size)
         self.words, self.missing = options.words_of(self.official, self.size), options.missing_of(self.official)
         self.answers: list[Answer] = []
         keys, code_of = distinct_keys(cells), {}
         for key, count in Counter(keys).items():
-            answer = self._answer(key if keys is cells else key[1], count)
-            code_of[key] = -1 if answer is None else len(self.answers)
-            self.answers += [] if answer is None else [answer]
+            cell, number, word = key if keys is cells else key[1], None, ""
+            if isinstance(cell, float | int) and not isinstance(cell, bool):
+                number = float(cell)
+            elif not is_blank(cell):
+                number, word = self.scale.split_number(cell) if isinstance(cell, str) else (None, "")
+                whole = normalise_word(as_text(cell))
+                if number is None or whole in MISSING_WORDS or (word == "%" and not self.declared):  # as 1.#QNAN, 4%
+                    number, word = None, whole
+            code_of[key] = -1
+            if number is not None or word:  # without what floating-point arithmetic left beside a number
+                code_of[key] = len(self.answers)
+                number = None if number is None else round(number, 9)
+                self.answers.append(Answer(cell, count, number, "" if word == "%" else word))
         self.rows = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
         self.unknown = Counter()  # words that are neither declared nor say that there is no answer
         for answer in self.answers:
-            if self.is_word(answer) and answer.word not in self.words:
-                self.unknown[answer.word] += answer.count
+            word = answer.word
+            if word and not (word in self.words or says_nothing(word, self.scale) or word.endswith("%")):
+                self.unknown[word] += answer.count
 
-    def _answer(self, cell: object, count: int) -> Answer | None:
-        """What a cell says, without what floating-point arithmetic left beside a number; None if it is blank."""
-        if is_blank(cell):
-            return None
-        if isinstance(cell, str):
-            number, word = self.scale.split_number(cell)
-            if number is not None and (whole := normalise_word(cell)) in MISSING_WORDS:  # such as 1.#QNAN
-                number, word = None, whole
-            return Answer(cell, count, number and round(number, 9), word) if number is not None or word else None
-        if isinstance(cell, bool) or not isinstance(cell, int | float):
-            return Answer(cell, count, odd=TYPES.get(type(cell), "value"))
-        if isinstance(cell, Percent):
-            return Answer(cell, count, round(100 * float(cell), 9), "%")
-        return Answer(cell, count, round(float(cell), 9))
+    def choose_vocabulary(self, shared: dict[str, int]) -> None:
+        """One form, one language: a column follows the others unless they know less than half of its words.
 
-    def is_word(self, answer: Answer) -> bool:
-        """Whether an answer has a word that is no sign, and does not say that there is none."""
-        return bool(answer.word) and answer.word != "%" and not says_nothing(answer.word, self.scale)
-
-    def choose_vocabulary(self, shared: dict[str, int], together: Counter) -> None:
-        """One form, one language: a column follows the others unless they know less than half of its words."""
-        scale, official = self.scale, self.scale.tables[0]
-        bare = Counter({a.number: a.count for a in self.answers if a.number is not None and not a.word})
-        numbers = any(answer.number is not None for answer in self.answers)
-        self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else choose_vocabulary(scale, self.unknown)
-        known = [word for word in together if word in self.vocabulary]
-        if numbers and self.vocabulary is not official and len(known) == 1:  # one word among numbers
-            tables = (*scale.tables, *language_vocabularies(scale.name))
-            if len({table[known[0]] for table in tables if known[0] in table}) > 1:
-                self.vocabulary = official
-        if bare.total() > self.unknown.total() and self.vocabulary is not official:
-            # Words at the ends of a scale of numbers: of a level that stands as a number already, they are another one.
-            self.vocabulary = {word: level for word, level in self.vocabulary.items() if level not in bare}
-        of = self.unknown if self.unknown or numbers else together
-        self.fits = any(word in self.vocabulary for word in of)  # whether other words speak for the vocabulary
-        # Levels that the other words and numbers stand for can't mean a missing answer.
-        of_words = {a.word for a in self.answers if a.number is None} - MISSING_WORDS
-        self.levels_of_others = {self.vocabulary[word] for word in of_words if word in self.vocabulary}
-        counts, percent = Counter(), 0
+        Words that stand among more numbers are those of the official vocabulary: others could name another scale.
+        """
+        self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else choose_vocabulary(self.scale, self.unknown)
+        bare = sum(answer.count for answer in self.answers if answer.number is not None and not answer.word)
+        self.has_numbers = bare > 0
+        if bare > self.unknown.total():
+            self.vocabulary = self.scale.tables[0]
+        # Levels that other words stand for can't mean a missing answer.
+        of_words = {answer.word for answer in self.answers} - MISSING_WORDS
+        self.levels_of_words = {self.vocabulary[word] for word in of_words if word in self.vocabulary}
+        self.numbers = Counter()
         for answer in self.answers:
-            if answer.number is not None and not says_nothing(answer.word, scale) and not self.is_missing(answer):
-                counts[answer.number] += answer.count
-                percent += (answer.word == "%") * answer.count
-        self.numbers = Numbers(counts, percent)
-        self.levels_of_others |= set(counts)
+            if answer.number is not None and not says_nothing(answer.word, self.scale) and not self.is_missing(answer):
+                self.numbers[answer.number] += answer.count
 
     def is_missing(self, answer: Answer) -> bool:
         """Whether an answer stands for none: as it was declared, or by a word that is no level of the column.
 
-        A word such as "none" is a level only if other words of the column fit its vocabulary, and none of them and no
-        number is that level.
+        A word such as "none" is a level only if other words of the column fit its vocabulary, none of them is that
+        level, and there is no number.
         """
         number, word = answer.number, answer.word
         if self.missing is not None and (word if number is None else number) in self.missing:
@@ -300,11 +196,12 @@ class Question:
             return False
         if number is not None:
             return not self.interval.holds(number)
-        return not self.fits or word not in self.vocabulary or self.vocabulary[word] in self.levels_of_others
+        is_level = word in self.vocabulary and self.vocabulary[word] not in self.levels_of_words
+        return self.has_numbers or not self.levels_of_words or not is_level
 
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
-        words = list(dict.fromkeys(answer.word for answer in self.answers if self.is_word(answer)))
+        words = list(self.unknown)
         more = f" and {len(words) - 12} more" if len(words) > 12 else ""
         return ", ".join(f"{word!r}: ?" for word in words[:12]) + more
 
@@ -316,22 +213,37 @@ class Question:
             f"or --missing {self.official}={listed}"
         )
 
-    def refusal(self, pooled: Numbers, codes: list[float], among_all: Collection[float]) -> tuple[str, dict] | None:
+    def foreign_scale(self, codes: Sequence[float]) -> tuple[str, Interval] | None:
+        """What was seen of another scale than 1..size, and which it probably is; None if a column is on 1..size.
+
+        It is on another if more than 5 % of its numbers, and at least three, are no level; or if it holds zeros and,
+        among at least 20 numbers, never the highest level. Fewer are taken for slips.
+        """
+        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
+        levels, total = sum(counts[level] for level in range(1, size + 1)), counts.total()
+        strays = total - levels
+        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
+        if not shifted and (strays < FEWEST_STRAYS or strays <= LARGEST_STRAY_SHARE * total):
+            return None
+        lowest, highest = min(counts), max(counts)
+        seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
+        if lowest == 0 and highest == size - 1:
+            return seen, Interval(0, size - 1)
+        holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
+        if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
+            holding = [interval for interval in holding if interval.lowest == 1 and interval.highest >= size] or holding
+        return seen, holding[0] if holding else Interval(lowest, highest)
+
+    def refusal(self, codes: list[float]) -> tuple[str, dict] | None:
         """Entry and words of why a column is not on the scale that it would be read on; None if it is."""
-        size, official = self.size, Interval(1, self.size)
-        if self.declared is None:
-            own = self.numbers.without(codes)
-            if foreign := foreign_scale(own, pooled.without(among_all), size):
-                seen, likely = foreign[0], foreign[1].option
-                strays = [number for number in own.counts if not 1 <= number <= size and number.is_integer()]
-                both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
-                further = f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else ""
-                return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
-        elif self.declared_for_all and self.declared != official:
-            end = unused_end(pooled, self.declared)
-            if end is not None and end <= size:
-                return "other-scale/unused", {"end": f"{end:g}"}
-        if self.declared in (None, official):
+        size = self.size
+        if self.declared is None and (foreign := self.foreign_scale(codes)):
+            seen, likely = foreign[0], foreign[1].option
+            strays = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
+            both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
+            further = f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else ""
+            return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
+        if self.declared in (None, Interval(1, size)):
             # Two words of one level of which one is the other with an adverb, such as somewhat disagree.
             words = [a.word for a in self.answers if a.word and a.word not in self.words and a.word in self.vocabulary]
             for word, longer in product(words, words):
@@ -339,62 +251,43 @@ class Question:
                     return "other-scale/words", {"word": word, "longer": longer, "template": self.template()}
         return None
 
-    def level(self, answer: Answer) -> tuple[float | None, str, dict]:
-        """Level of an answer, the entry of what is strange about it ("declines": nothing), and words for that."""
+    def level(self, answer: Answer) -> tuple[float | None, str]:
+        """Level of an answer, and the entry of what is strange about it ("declines": nothing)."""
         number, word, interval = answer.number, answer.word, self.interval
-        if answer.odd:
-            return None, "unknown-word/type", {"odd": answer.odd}
         if self.words[word] is None if word in self.words else declines(word, self.scale):
-            return None, "declines", {}
+            return None, "declines"
         of_word = None  # as the user declared it, else by the vocabulary where the scale is the official one
-        for spelling in (word, word.rstrip(".!")):
-            if (declared := self.words.get(spelling)) is not None:
-                of_word = float(interval.rescaled(declared, self.size)) if interval.holds(declared) else None
-                break
-            if {interval.lowest, interval.highest} == {1, self.size} and spelling in self.vocabulary:
-                of_word = float(self.vocabulary[spelling])
-                break
+        if word in self.words:
+            of_word = interval.rescaled(self.words[word], self.size) if interval.holds(self.words[word]) else None
+        elif {interval.lowest, interval.highest} == {1, self.size}:
+            of_word = self.vocabulary.get(word)
         if number is None:
-            if of_word is not None:
-                return of_word, "", {}
-            return None, "unknown-word/formula" if word.startswith("=") else "unknown-word/alone", {}
-        percent = word == "%"
-        if percent and max(interval.lowest, interval.highest) <= 1:
-            number /= 100
-        if not interval.holds(number) or (self.declared is None and (percent or not number.is_integer())):
-            return None, "out-of-range/answer", {}
-        level = float(interval.rescaled(number, self.size))
-        if word and not percent and of_word is None:
-            return (None, "unknown-word/numbers", {}) if re.search(r"\d", word) else (level, "unknown-word/beside", {})
-        if of_word is not None and abs(of_word - level) > 1e-9:
-            return None, "contradiction", {"number": number, "of_word": of_word}
-        return level, "", {}
+            return of_word, "" if of_word is not None else "unknown-word"
+        if not interval.holds(number) or (self.declared is None and not number.is_integer()):
+            return None, "out-of-range/answer"
+        level = interval.rescaled(number, self.size)
+        if word and of_word is None:
+            return (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
+        return (level, "") if of_word is None or abs(of_word - level) < 1e-9 else (None, "contradiction")
 
-    def read(self, table, pooled: Numbers, options: ReadingOptions, diagnostics: Diagnostics) -> dict[str, list[int]]:
+    def read(self, table, options: ReadingOptions, diagnostics: Diagnostics) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
         place, size, official = table.place(self.official), self.size, self.official
-        named = any(answer.word in self.vocabulary for answer in self.answers)
-        among_all = codes_among({*self.numbers.counts, *(range(1, size + 1) if named else ()), *pooled.counts}, size)
         # Numbers that probably stand for a missing answer, though nobody declared them.
-        if self.declared is None:
-            codes = [number for number in among_all if number in self.numbers.counts]
-        else:
-            codes = [n for n in self.numbers.counts if n in CODES and not self.declared.holds(n)]
+        named = range(1, size + 1) if self.levels_of_words else ()
+        codes = codes_among([*self.numbers, *named], size)
+        if self.declared is not None:
+            codes = [n for n in self.numbers if n in CODES and not self.declared.holds(n)]
         codes = codes if self.missing is None else []
         common = {"official": official, "size": size, "interval": self.interval}
-        if refusal := self.refusal(pooled, codes, among_all):
-            entry, words = refusal
-            diagnostics.add(entry, place, declared=self.declared and self.declared.option, **common, **words)
+        if refusal := self.refusal(codes):
+            diagnostics.add(refusal[0], place, **common, **refusal[1])
         used = {a.word for a in self.answers if a.word not in self.words and not self.is_missing(a)}
         used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
-        reading = ", ".join(
-            f"{word} = {level}" for level, word in sorted((level, word) for word, level in used.items())
-        )
         if any(self.scale.tables[0].get(word) != level for word, level in used.items()):
-            diagnostics.add("other-words", place, reading=reading)
-        elif len(set(used.values())) < len(used):
-            diagnostics.add("several-words", place, reading=reading)
-        anchors = [level[0] for level in self.scale.vocabularies[0]] + sorted(self.scale.not_rated)[-1:]
+            reading = sorted((level, word) for word, level in used.items())
+            diagnostics.add("other-words", place, reading=", ".join(f"{word} = {level}" for level, word in reading))
+        common["anchors"] = ", ".join([level[0] for level in self.scale.vocabularies[0]] + ["unknown"])
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
         state_of = np.full(len(self.answers) + 1, ABSENT_CODE, dtype=np.int8)
@@ -405,7 +298,7 @@ class Question:
                 missing.setdefault(str(as_text(answer.cell)).strip(), []).extend(rows.tolist())
                 continue
             answered += answer.count
-            level, entry, words = self.level(answer)
+            level, entry = self.level(answer)
             level_of[code] = np.nan if level is None else level
             state_of[code] = UNREADABLE_CODE if level is None else RATED_CODE
             if entry == "declines":
@@ -414,7 +307,7 @@ class Question:
                 unreadable[as_text(answer.cell)] += answer.count
             if entry and not refusal:
                 fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
-                diagnostics.add(entry, place, rows, answer.cell, fix=fix, anchors=", ".join(anchors), **common, **words)
+                diagnostics.add(entry, place, rows, answer.cell, fix=fix, **common)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
         rescaled = self.declared if self.declared != Interval(1, size) else None
         table.notes[official] = {
@@ -424,31 +317,19 @@ class Question:
             "lowest": np.nan if rescaled is None else rescaled.lowest,
             "highest": np.nan if rescaled is None else rescaled.highest,
         }
-        if refusal:
-            return missing
-        # A question whose numbers never reach the end of the scale, which may have been a shorter one: words say their
-        # level themselves, and so does somebody who declares the official scale for a column.
-        words = any(answer.word and answer.number is None for answer in self.answers)
-        sure = self.declared == Interval(1, size) and not self.declared_for_all
-        end = None if words or sure or not self.numbers.counts else unused_end(pooled, self.interval)
-        if end is not None:
-            option = Interval(self.interval.lowest, end).option
-            diagnostics.add("unused-end", place, end=f"{end:g}", option=option, **common)
-        if unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable:
-            known = self.vocabulary | self.words
-            strange = [a.word for a in self.answers if self.is_word(a) and a.number is None and a.word not in known]
+        much = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable
+        if much and not refusal:
             remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
-            if any(not word.startswith("=") for word in strange):
+            if self.unknown.keys() - self.vocabulary:
                 remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
                 remedy += self.template()
-            seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
             diagnostics.add(
                 "unreadable-column",
                 place,
                 unreadable=f"{unreadable.total():,}",
                 answered=f"{answered:,}",
                 limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
-                seen=seen,
+                seen=", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)),
                 remedy=self.declare(codes) if codes else remedy,
                 **common,
             )
@@ -465,28 +346,10 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
     for questions in by_scale.values():
         together = sum((question.unknown for question in questions), Counter())
         shared = choose_vocabulary(questions[0].scale, together)
-        pooled: dict[Interval | None, Numbers] = defaultdict(Numbers)
         for question in questions:
-            question.choose_vocabulary(shared, together)
-            pooled[question.declared] += question.numbers
-        for question in questions:
-            for text, rows in question.read(table, pooled[question.declared], options, diagnostics).items():
+            question.choose_vocabulary(shared)
+            for text, rows in question.read(table, options, diagnostics).items():
                 missing[text].update(rows)
-        # A question whose answers run against those of all others on the same scale.
-        stacked = np.column_stack([question.levels for question in questions])
-        stacked = stacked[np.isfinite(stacked).sum(axis=1) > 1]  # no other answer, nothing to compare with
-        known = np.isfinite(stacked)
-        total, count = np.where(known, stacked, 0).sum(axis=1), known.sum(axis=1)
-        for position, question in enumerate(questions if len(questions) > 2 else ()):
-            both, least, most = known[:, position], question.interval.lowest, question.interval.highest
-            own = stacked[both, position]
-            others = (total[both] - own) / (count[both] - 1)
-            if len(own) < ENOUGH_NUMBERS or not own.std() or not others.std():
-                continue
-            if (correlation := float(np.corrcoef(own, others)[0, 1])) < REVERSED_BELOW:
-                words = {"others": len(questions) - 1, "correlation": correlation, "rows_compared": f"{both.sum():,}"}
-                words |= {"highest": f"{most:g}", "option": Interval(most, least).option, "official": question.official}
-                diagnostics.add("reversed-column", table.place(question.official), **words)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
     diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
     return {one.column.name: (one.levels, one.states) for questions in by_scale.values() for one in questions}

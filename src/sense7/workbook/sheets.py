@@ -7,11 +7,12 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 """
 
 import gc
+import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, pairwise
 from operator import itemgetter
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
 from sense7.workbook.ids import as_name, as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
-from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
+from sense7.workbook.scales import NO_ID, TOTALS, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets
 
@@ -137,13 +138,8 @@ def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> Pa
     tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
     explained, conversations, said, turns = False, None, None, None
     if tasks and messages:
-        explained = messages.leave_out(messages.is_no_answer, set(as_names(tasks.cells("TaskId"))), diagnostics)
-        known = set(as_names(messages.cells("TaskId")))
-        explained |= tasks.leave_out(
-            lambda row: as_name(row[tasks.positions["TaskId"]]) not in known and (explained or tasks.is_no_answer(row)),
-            known,
-            diagnostics,
-        )
+        explained = messages.leave_out(set(as_names(tasks.cells("TaskId"))), False, diagnostics)
+        explained |= tasks.leave_out(set(as_names(messages.cells("TaskId"))), explained, diagnostics)
     if tasks:
         conversations = read_conversations(tasks, diagnostics, options)
     if messages:
@@ -190,16 +186,12 @@ def find_prompted(
             known = ", ".join(map(repr, conditions)) or "none"
             raise refusal(path, "unknown-condition", name=chosen, conditions=known)
         return name, "given"
-    named: dict[str, list[str]] = {"empathy": [], "prompt": []}
+    best = []
     for condition in conditions:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
-        if any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words):
-            continue
-        if any(word in {"emp", "emph"} or "empath" in word for word in words):
-            named["empathy"].append(condition)
-        elif any("prompt" in word for word in words):
-            named["prompt"].append(condition)
-    best = named["empathy"] or named["prompt"]
+        negated = any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words)
+        if not negated and any(word in {"emp", "emph"} or "empath" in word or "prompt" in word for word in words):
+            best.append(condition)
     if not best:
         return None, "no condition's name speaks of empathy or of a prompt"
     if len(best) > 1:
@@ -215,8 +207,7 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnosti
     alike = [sheet for name, sheet in sheets.items() if normalise_name(name) == normalise_name(official)]
     sheet = sheets.get(official, alike[0] if alike else None)
     if sheet is None:
-        present = ", ".join(sheets) or "none"
-        diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=present)
+        diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=", ".join(sheets) or "none")
         return None
     if official not in sheets:
         diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
@@ -225,15 +216,10 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnosti
 
 
 def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
-    """Report what a sheet's cells don't show: merged ranges, what is hidden, formulas without values."""
-    place = {"sheet": sheet.name}
-    if sheet.merged:
-        diagnostics.add("merged-cells", place, ranges=count_of(sheet.merged, "merged range"))
+    """Report what a sheet's cells don't show: that it or rows of it are hidden, errors, formulas without values."""
     if not sheet.visible:
-        diagnostics.add("hidden-sheet", place)
-    diagnostics.add("hidden-rows", place, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
-    for position in sheet.hidden_columns:
-        diagnostics.add("hidden-columns", place_of(sheet, position))
+        diagnostics.add("hidden-sheet", {"sheet": sheet.name})
+    diagnostics.add("hidden-rows", {"sheet": sheet.name}, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
     for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
         for position, row in cells:
             diagnostics.add(entry, place_of(sheet, position), [row])
@@ -260,9 +246,10 @@ class Table:
             diagnostics.add("missing-key-column", {"sheet": sheet.name, "column": key}, key=key, present=present)
         self.has_keys = not missing
 
-    def leave_out(self, explains: Callable[[list], bool], known: set, diagnostics: Diagnostics) -> bool:
+    def leave_out(self, known: set, explained: bool, diagnostics: Diagnostics) -> bool:
         """Make rows that are no data blank, see :func:`only_data`; whether any of them names the columns."""
-        self.sheet, explained = only_data(self.sheet, self.positions["TaskId"], explains, known, diagnostics)
+        key, role = self.positions["TaskId"], self.positions.get("Role")
+        self.sheet, explained = only_data(self.sheet, key, known, diagnostics, explained=explained, role=role)
         self._columns = list(zip(*self.sheet.rows, strict=True))
         return explained
 
@@ -281,50 +268,45 @@ class Table:
         """What became of each column of this sheet; where nothing was noted, every filled cell is read."""
         records = []
         for column in self.columns:
-            notes, position = self.notes.get(column.official, {}), self.positions.get(column.official)
-            cells = self.cells(column.official) if not notes else ()
-            texts = [cell for cell in cells if type(cell) is str]
-            filled = notes.get(
-                "filled", len(cells) - cells.count(None) - texts.count("") - sum(map(str.isspace, texts))
-            )
+            notes, position = self.notes.get(column.official), self.positions.get(column.official)
+            if notes is None:
+                filled = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official)))
+                notes = {"filled": filled, "read": filled}
             record = {"sheet": self.official, "column": column.official, "name": column.name}
             record |= {"header": None if position is None else self.sheet.header[position]}
-            record |= {"question": column.is_question, "filled": filled, "read": filled, "unreadable": 0}
+            record |= {"question": column.is_question, "filled": 0, "read": 0, "unreadable": 0}
             records.append(record | {"lowest": np.nan, "highest": np.nan} | notes)
         return records
 
-    def is_no_answer(self, row: list) -> bool:
-        """Whether a row has texts where the format has numbers, answers or a role, and none of them is one."""
-        filled = [
-            (column, row[self.positions[column.official]])
-            for column in self.columns
-            if column.official in self.positions
-            and (column.scale or column.official in {"MessageId", "TimeOffsetSeconds", "Role"})
-            and not is_blank(row[self.positions[column.official]])
-        ]
-        return any(column.official != "Role" for column, _ in filled) and not any(
-            normalise_word(cell) in KNOWN_ROLES
-            if column.official == "Role"
-            else as_number(cell, decimal_comma=True) is not None or is_answer(column, cell)
-            for column, cell in filled
-        )
-
 
 def only_data(
-    sheet: Sheet, key: int, explains: Callable[[list], bool], known: set, diagnostics: Diagnostics
+    sheet: Sheet, key: int, known: set, diagnostics: Diagnostics, *, explained: bool, role: int | None = None
 ) -> tuple[Sheet, bool]:
     """A sheet whose rows without data are blank, and whether any of these names the columns; they are reported.
 
     Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
     repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among the ``known``.
-    ``explains`` says of one of the first four rows, all texts, whether it is no data.
+    One of the first four rows is such a row if it holds nothing but texts, of which one stands above a column of
+    numbers, or if other sheets have such rows, too (``explained``) and its id is not known.
     """
     import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
     for number, row in enumerate(sheet.rows[:4], 1):
         filled = [cell for cell in row if not is_blank(cell)]
-        is_text = bool(filled) and all(isinstance(cell, str) for cell in filled)
-        if any(map(import_id.match, filter(lambda cell: isinstance(cell, str), filled))) or (
-            is_text and first == number - 1 and explains(row)
+        is_text = bool(filled) and all(isinstance(cell, str) for cell in filled) and first == number - 1
+        if role is not None:
+            is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
+        else:
+            is_data = as_name(row[key]) in known
+        if any(isinstance(cell, str) and import_id.match(cell) for cell in filled) or (
+            is_text
+            and not is_data
+            and (
+                explained
+                or any(
+                    place != key and isinstance(cell, str) and _is_number_below(sheet, place) and _is_word(cell)
+                    for place, cell in enumerate(row)
+                )
+            )
         ):
             first = number
     names = sheet.names
@@ -348,43 +330,46 @@ def only_data(
     return sheet, bool(headers)
 
 
+def _is_word(cell: object) -> bool:
+    """Whether a cell is a text that is no number, and does not say that there is none."""
+    return isinstance(cell, str) and as_number(cell) is None and not says_nothing(normalise_word(cell))
+
+
+def _is_number_below(sheet: Sheet, place: int) -> bool:
+    """Whether a column holds numbers alone, but for texts in its first rows."""
+    cells = [(row, as_number(cell)) for row, cell in enumerate(sheet.column(place)) if not is_blank(cell)]
+    numbers = sum(number is not None for _, number in cells)
+    return numbers > 1 and all(
+        number is not None or (order < 4 and row < numbers) for order, (row, number) in enumerate(cells)
+    )
+
+
 def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
-    """Official name -> position; exact names first, then alike ones, then post-task suffixes."""
-    after = normalise_name("PostTaskEmpathy")
-    names = sheet.names
-
-    def by_dimension(column: taxonomy.Column, name: str) -> bool:
-        """Whether a name has the dimension of a rating column, as its suffix or in full."""
-        if column.name.startswith("post_"):
-            named = [one.name for one in DIMENSIONS if normalise_name(one.name) in name[len(after) :]]
-            return name.startswith(after) and named == [column.name.removeprefix("post_")]
-        return any(one.name == column.official and name == normalise_name(one.title) for one in DIMENSIONS)
-
-    # The suffixes of post-task columns are not published, so the whole title of a dimension is as good as ours.
-    titles = {f"post_{one.name}": f"{after}{normalise_name(one.title)}" for one in DIMENSIONS if one.title != one.name}
+    """Official name -> position; exact names first, then alike ones, then dimensions by their titles or as suffixes."""
+    after, names, officials = normalise_name("PostTaskEmpathy"), sheet.names, {one.official for one in columns}
+    alike = {normalise_name(official): official for official in officials}
+    alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
+    named: dict[str, list[int]] = defaultdict(list)  # columns whose name has a single dimension behind PostTaskEmpathy
     positions = {one.official: sheet.header.index(one.official) for one in columns if one.official in sheet.header}
-    for match in (lambda column, name: name == normalise_name(column.official), by_dimension):
-        for column in (one for one in columns if one.official not in positions):
-            free = [place for place, name in enumerate(names) if name and place not in positions.values()]
-            candidates = [place for place in free if match(column, names[place])]
-            if candidates and (len(candidates) == 1 or match is not by_dimension):
-                positions[column.official] = candidates[0]
-                if titles.get(column.name) != names[candidates[0]]:
-                    place = {"sheet": sheet.name, "column": sheet.header[candidates[0]]}
-                    diagnostics.add("renamed-column", place, official=column.official)
-    taken = {names[position]: official for official, position in positions.items()}
-    for position, header in enumerate(sheet.header):
-        if position in positions.values() or (not header.strip() and all(row[position] is None for row in sheet.rows)):
+    for place, name in enumerate(names):
+        if place in positions.values():
             continue
-        if not header.strip():
-            entry = "nameless-column"
-        elif names[position] in taken:
-            entry = "duplicate-column/alike"
-        elif header in sheet.header[:position]:
-            entry = "duplicate-column"
-        else:
-            entry = "unmatched-column" if names[position].startswith(after) else "unknown-column"
-        words = {"official": taken.get(names[position]), "dimensions": ", ".join(taxonomy.DIMENSION_NAMES)}
+        if (official := alike.get(name)) and official not in positions:
+            positions[official] = place
+            diagnostics.add("renamed-column", {"sheet": sheet.name, "column": sheet.header[place]}, official=official)
+        elif name.startswith(after):
+            held = [one.name for one in DIMENSIONS if normalise_name(one.name) in name.removeprefix(after)]
+            named[f"PostTaskEmpathy_{held[0]}" if len(held) == 1 else ""].append(place)
+    for official in named.keys() & officials - positions.keys():
+        if len(named[official]) == 1:
+            positions[official] = named[official][0]
+    taken = {names[position]: official for official, position in positions.items()}
+    for position, name in enumerate(names):
+        if position in positions.values() or (not name and all(row[position] is None for row in sheet.rows)):
+            continue
+        entry = "unmatched-column" if name.startswith(after) else "unknown-column"
+        entry = "duplicate-column" if name in taken else entry
+        words = {"official": taken.get(name), "dimensions": ", ".join(taxonomy.DIMENSION_NAMES)}
         diagnostics.add(entry, place_of(sheet, position), **words)
     return positions
 
@@ -396,7 +381,7 @@ def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingO
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
     names = {name: as_names(tasks.cells(official)) for name, official in NAMES.items()}
     for name, official in NAMES.items():
-        ids.report_normalised(tasks.cells(official), names[name], tasks.place(official), diagnostics)
+        ids.report_rounded(tasks.cells(official), names[name], tasks.place(official), diagnostics)
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
@@ -432,95 +417,76 @@ def read_messages(
 ) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them, in the order of the rows."""
     # The conversation of each message, as Tasks spells it.
-    cells, place = table.cells("TaskId"), table.place("TaskId")
+    cells, place, empty = table.cells("TaskId"), table.place("TaskId"), [None] * len(table.sheet.header)
     identifiers = as_names(cells)
-    ids.report_normalised(cells, identifiers, place, diagnostics, tasks.cells("TaskId"))
+    ids.report_rounded(cells, identifiers, place, diagnostics)
     matched = ids.match_ids(identifiers, set(conversations["conversation"]))
-    for index, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True)):
+    for row, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True), 2):
         if conversation is not None and conversation != identifier:
-            diagnostics.add("respelt-id/conversation", place, [index + 2], identifier)
-        elif conversation is None and any(value is not None for value in table.sheet.rows[index]):
-            diagnostics.add("orphan" if identifier else "orphan/blank", place, [index + 2], identifier or "")
-    number_of = {name: number for number, name in reversed(list(enumerate(conversations["conversation"])))}
-    conversation = np.array([number_of.get(name, -1) for name in matched], dtype=np.intp)
+            diagnostics.add("respelt-id/conversation", place, [row], identifier)
+        elif conversation is None and table.sheet.rows[row - 2] != empty:
+            diagnostics.add("orphan" if identifier else "orphan/blank", place, [row], identifier or "")
     message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
     seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
     roles = as_texts(table.cells("Role"))
     for index, role in enumerate(roles):
-        if role not in KNOWN_ROLES and any(cell is not None for cell in table.sheet.rows[index]):
+        if role not in KNOWN_ROLES and table.sheet.rows[index] != empty:
             alike = role is not None and normalise_word(role) in KNOWN_ROLES
             value = "(blank)" if role is None else role
             diagnostics.add("unknown-role/alike" if alike else "unknown-role", table.place("Role"), [index + 2], value)
-    known = conversation >= 0
+    known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     for column in table.columns:
         if column.name in levels:
             stray = known & ~is_turn & np.isfinite(levels[column.name][0])
             diagnostics.add("rating-elsewhere", table.place(column.official), np.flatnonzero(stray) + 2)
-    kept, index, is_turn = known.tolist(), np.flatnonzero(known), is_turn[known]
-    conversation, message_id, seconds, rows = conversation[known], message_id[known], seconds[known], index + 2
-
-    # Rows that repeat an earlier row of their conversation cell by cell. Rows without MessageId and time may be alike
-    # because the same was said twice: they are duplicates if they are rated turns, or stand beside a duplicate.
-    others = [table.cells(column.official) for column in table.columns if column.official != "TaskId"]
-    ratings = [table.cells(column.official) for column in table.columns if column.name in RATING_NAMES]
-    located = np.isfinite(message_id) | np.isfinite(seconds)
-    seen, repeats, certain = set(), [], []
-    for number in np.flatnonzero(_repeated(conversation, message_id)).tolist():  # only these can equal another row
-        row = (conversation[number], *(column[index[number]] for column in others))
-        if row in seen:
-            repeats.append(number)
-            if located[number] or any(not is_blank(column[index[number]]) for column in ratings):
-                certain.append(number)
-        seen.add(row)
-    duplicates = np.zeros(len(index), dtype=bool)
-    duplicates[repeats] = np.isin(conversation[repeats], conversation[certain])
-    diagnostics.add("duplicate-message", table.place("TaskId"), rows[duplicates])
 
     # The position of each message in its conversation: by MessageId where every message has one of its own.
-    missing, single, cells = np.isnan(message_id), np.flatnonzero(~duplicates), table.cells("MessageId")
-    repeated = np.zeros(len(index), dtype=bool)
-    repeated[single] = _repeated(conversation[single], message_id[single]) & ~missing[single]
-
-    def falls(values: np.ndarray) -> np.ndarray:
-        """Whether a number is smaller than that of the message before it in the conversation, duplicates left out."""
-        order, falling = single[np.argsort(conversation[single], kind="stable")], np.zeros(len(values), dtype=bool)
-        falling[order[1:]] = (np.diff(values[order]) < 0) & (np.diff(conversation[order]) == 0)
-        return falling
-
-    unordered, blank = falls(message_id), missing.copy()
-    blank[missing] = [is_blank(cells[number]) for number in index[missing]]
-    place = table.place("MessageId")
-    diagnostics.add("missing-message-id", place, rows[blank & ("MessageId" in table.positions)])
-    diagnostics.add("repeated-message-id", place, rows[repeated])
-    diagnostics.add("unordered-message-id", place, rows[unordered])
-    diagnostics.add("unordered-time", table.place("TimeOffsetSeconds"), rows[falls(seconds) & ~unordered])
-    by_row = np.isin(conversation, conversation[missing | repeated])
-    position = _rank(conversation, np.where(by_row, 0, message_id))
+    index, of_conversation = np.flatnonzero(known), defaultdict(list)
+    for number in index.tolist():
+        of_conversation[matched[number]].append(number)
+    numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
+    position, turn = np.zeros(len(matched), dtype=np.int64), np.zeros(len(matched), dtype=np.int64)
+    found: dict[str, list[int]] = defaultdict(list)
+    for spoken in of_conversation.values():
+        own = [numbers[one] for one in spoken]
+        counts = Counter(own) if len(set(own)) < len(own) else {}
+        repeated = [one for one in spoken if numbers[one] is not None and counts.get(numbers[one], 1) > 1]
+        found["repeated-message-id"] += repeated
+        if None in own:
+            found["missing-message-id"] += [one for one in spoken if is_blank(table.cells("MessageId")[one])]
+        elif not repeated:
+            found["unordered-message-id"] += [one for last, one in pairwise(spoken) if numbers[one] < numbers[last]]
+            spoken.sort(key=numbers.__getitem__)
+        position[spoken] = np.arange(1, len(spoken) + 1)
+        replies = [one for one in spoken if is_turn[one]]
+        turn[replies] = np.arange(1, len(replies) + 1)
+    for entry, rows in found.items() if "MessageId" in table.positions else ():
+        diagnostics.add(entry, table.place("MessageId"), [row + 2 for row in sorted(rows)])
+    kept = known.tolist()
     messages: Columns = {
         "conversation": list(compress(matched, kept)),
-        "position": position,
-        "message_id": message_id,
-        "seconds": seconds,
+        "position": position[index],
+        "message_id": message_id[index],
+        "seconds": seconds[index],
         "role": list(compress(roles, kept)),
         "content": list(compress(as_texts(table.cells("Content")), kept)),
         "retry": list(compress(table.cells("Retry"), kept)),
         "comment": list(compress(as_texts(table.cells("Comment")), kept)),
-        "row": rows,
+        "row": index + 2,
     }
-    of_turn, places = conversation[is_turn], index[is_turn]
+    places, number_of = np.flatnonzero(is_turn), {name: row for row, name in enumerate(conversations["conversation"])}
+    of_turn = [number_of[matched[one]] for one in places.tolist()]
     turns: Columns = {
-        name: [conversations[name][number] for number in of_turn.tolist()]
+        name: [conversations[name][number] for number in of_turn]
         for name in ("conversation", "participant", "condition")
     }
-    turns |= {"turn": _rank(of_turn, position[is_turn]), "position": position[is_turn]}
-    turns |= {"seconds": seconds[is_turn], "row": rows[is_turn]}
+    turns |= {"turn": turn[places], "position": position[places], "seconds": seconds[places], "row": places + 2}
     turns |= {name: levels[name][0][places] for name in RATING_NAMES}
     turns |= {f"{name}_state": levels[name][1][places] for name in RATING_NAMES}
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
         diagnostics.add("no-rating", {"sheet": table.sheet.name})
-    speaking = set(messages["conversation"])
-    silent = [name not in speaking for name in conversations["conversation"]]
+    silent = [name not in of_conversation for name in conversations["conversation"]]
     diagnostics.add("no-message", tasks.place("TaskId"), conversations["row"][silent])
     return messages, turns
 
@@ -532,40 +498,16 @@ def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostic
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
     others = [index for index in np.flatnonzero(np.isnan(values)).tolist() if not is_blank(cells[index])]
-    filled, commas = int(np.isfinite(values).sum()) + len(others), []
+    filled = int(np.isfinite(values).sum()) + len(others)
     words = {"consequence": consequence, "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else ""}
     for index in others:
         number = as_number(cells[index], decimal_comma=True)
-        if number is None:
+        if number is None or number < lowest:
             diagnostics.add("not-a-number", place, [index + 2], cells[index], **words)
-        elif number < lowest:
-            diagnostics.add("out-of-range/number", place, [index + 2], cells[index], lowest=f"{lowest:g}", **words)
         else:
             values[index] = number
-            commas += [index + 2] if ids.has_decimal_comma(cells[index]) else []
-    diagnostics.add("decimal-comma", place, commas)
     table.notes[official] = {"filled": filled, "read": int(np.isfinite(values).sum())}
     return values
-
-
-def _rank(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Rank of each value in its conversation, from 1; equal ones by their order."""
-    order = np.lexsort((values, conversation))
-    first = np.append(True, np.diff(conversation[order]) != 0)[: len(order)]
-    places, rank = np.arange(len(order)), np.empty(len(order), dtype=np.int64)
-    rank[order] = places - np.maximum.accumulate(np.where(first, places, 0)) + 1
-    return rank
-
-
-def _repeated(conversation: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Whether a number, or its lack, stands in another message of the conversation, too."""
-    order = np.lexsort((values, conversation))
-    ordered, repeated = values[order], np.zeros(len(order), dtype=bool)
-    alike = (ordered[1:] == ordered[:-1]) | (np.isnan(ordered[1:]) & np.isnan(ordered[:-1]))
-    alike &= np.diff(conversation[order]) == 0
-    repeated[order[1:]] = alike
-    repeated[order[:-1]] |= alike
-    return repeated
 
 
 # --- participants ---
@@ -587,14 +529,14 @@ def read_participants(
     candidates, used = [], {table.sheet.name: official for official, table in tables.items()}
     for sheet in sheets.values():
         known = sheet.name in {taxonomy.SYNTHETIC_SHEET, taxonomy.ORIGIN_SHEET} or is_scales_sheet(sheet)
-        if sheet.name in used or known or tuple(sheet.header) == taxonomy.IMPORT_SHEETS.get(sheet.name):
+        if sheet.name in used or known:
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
         own, original = set(sheet.names) - {""}, None
         for name, official in used.items():
-            columns, keys = set(sheets[name].names) - {""}, set(map(normalise_name, KEY_COLUMNS[official]))
+            keys = set(map(normalise_name, KEY_COLUMNS[official]))
             called = normalise_name(official) in normalise_name(sheet.name)
-            if columns and keys <= own and (called or columns == own):
+            if keys <= own and (called or own == set(sheets[name].names) - {""}):
                 original = original or name
         people = [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one] if "pid" in own else []
         once = len(people) == len(set(people))
@@ -602,34 +544,18 @@ def read_participants(
             diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
         elif "pid" in own and ("taskid" not in own or once):
-            candidates.append((("taskid" not in own, once, len(set(people))), sheet))
+            is_copy = any(normalise_name(one.name) in normalise_name(sheet.name) for _, one in candidates)
+            candidates.append((("taskid" not in own, once, not is_copy, len(set(people))), sheet))
         else:
             diagnostics.add("unknown-sheet", {"sheet": sheet.name})
     if not candidates:
         return None, None
-    names = {normalise_name(one.name) for _, one in candidates}
-    originals = [  # "People (2)" is a copy of "People"
-        (likely, one)
-        for likely, one in candidates
-        if not any(name in normalise_name(one.name) != name for name in names)
-    ]
-    _, chosen = max(originals or candidates, key=itemgetter(0))
-    position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
-
-    def explains(row: list) -> bool:
-        """Whether a row of texts is no participant: it has words above columns of numbers."""
-        if as_name(row[position]) in active:
-            return False
-        words = (place for place, cell in enumerate(row) if isinstance(cell, str) and as_number(cell) is None)
-        return explained or any(
-            place != position and not says_nothing(normalise_word(row[place])) and _is_number_below(chosen, place)
-            for place in words
-        )
-
-    sheet, _ = only_data(chosen, position, explains, active, diagnostics)
+    _, chosen = max(candidates, key=itemgetter(0))
     for _, candidate in candidates:
         if candidate is not chosen:
-            diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=sheet.name)
+            diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=chosen.name)
+    position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
+    sheet, _ = only_data(chosen, position, active, diagnostics, explained=explained)
     report_state(sheet, diagnostics)
 
     place, cells = place_of(sheet, position), sheet.column(position)
@@ -644,12 +570,11 @@ def read_participants(
     columns["row"] = np.arange(2, len(sheet.rows) + 2)
     lost = [row for row, name in enumerate(people, 2) if name is None and not all(map(is_blank, sheet.rows[row - 2]))]
     diagnostics.add("missing-id/participant", place, lost)
-    if conversations is not None:
-        ids.report_normalised(cells, people, place, diagnostics, tables["Tasks"].cells("PID"))
-        for index, (own, name) in enumerate(zip(people, ids.match_ids(people, active), strict=True)):
-            if name is not None and name != own:
-                diagnostics.add("respelt-id/participant", place, [index + 2], own)
-                people[index] = name
+    ids.report_rounded(cells, people, place, diagnostics)
+    for index, (own, name) in enumerate(zip(people, ids.match_ids(people, active), strict=True)):
+        if name is not None and name != own:
+            diagnostics.add("respelt-id/participant", place, [index + 2], own)
+            people[index] = name
     first = {name: index for index, name in reversed(list(enumerate(people))) if name is not None}
     kept = sorted(first.values())
     repeated = [row for row, name in enumerate(people, 2) if name is not None and first[name] != row - 2]
@@ -665,15 +590,6 @@ def read_participants(
     return columns, sheet.name
 
 
-def _is_number_below(sheet: Sheet, place: int) -> bool:
-    """Whether a column holds numbers alone, but for texts in its first rows."""
-    cells = [(row, as_number(cell)) for row, cell in enumerate(sheet.column(place)) if not is_blank(cell)]
-    numbers = sum(number is not None for _, number in cells)
-    return numbers > 1 and all(
-        number is not None or (order < 4 and row < numbers) for order, (row, number) in enumerate(cells)
-    )
-
-
 def _characteristic(
     sheet: Sheet, position: int, diagnostics: Diagnostics, options: ReadingOptions
 ) -> list | np.ndarray:
@@ -683,20 +599,16 @@ def _characteristic(
     cells = [None if declared is not None and stands_for(cell, declared) else cell for cell in sheet.column(position)]
     numbers = np.array([np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells], dtype=float)
     odd = [index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])]
-    like = [index for index in odd if ids.looks_like_number(cells[index])]
     count = int(np.isfinite(numbers).sum())
-    numeric = count > 0 and all(isinstance(cells[i], str) and says_nothing(normalise_word(cells[i])) for i in odd)
-    if odd and (numeric or len(odd) < count):
+    if count and all(isinstance(cells[index], str) and not _is_word(cells[index]) for index in odd):
         for index in odd:
-            diagnostics.add("mixed-column/number" if numeric else "mixed-column/text", place, [index + 2], cells[index])
-    elif like:
-        diagnostics.add("number-as-text", place, [index + 2 for index in like], cells[like[0]])
-    if not numeric:
-        return as_names(cells)
-    for code in (
-        () if declared is not None else ids.codes_among(set(numbers[np.isfinite(numbers)].tolist()), name=header)
-    ):
-        found = np.flatnonzero(numbers == code)
-        diagnostics.add("missing-number", place, found + 2, code, column=header, code=f"{code:g}")
-        numbers[found] = np.nan
-    return numbers
+            diagnostics.add("mixed-column/number", place, [index + 2], cells[index])
+        for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())) if declared is None else ():
+            found = np.flatnonzero(numbers == code)
+            diagnostics.add("missing-number", place, found + 2, code, column=header, code=f"{code:g}")
+            numbers[found] = np.nan
+        return numbers
+    like = [index for index in odd if len(odd) < count or ids.looks_like_number(cells[index])]
+    for index in like:
+        diagnostics.add("mixed-column/text" if len(odd) < count else "number-as-text", place, [index + 2], cells[index])
+    return as_names(cells)

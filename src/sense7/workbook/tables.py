@@ -10,9 +10,7 @@ import hashlib
 import io
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from sense7.files import one_line, reading, reason
 from sense7.terminal import count_of
@@ -21,9 +19,6 @@ from sense7.workbook.ids import as_text
 from sense7.workbook.xlsx import Sheet
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
-
-LONGEST_SHARED = 40
-"""Characters of texts that are likely to recur; what is said in a message is longer."""
 
 _SEPARATOR = re.compile(r'"?sep=(.)"?\1*\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
@@ -86,76 +81,48 @@ def as_typed(text: str) -> str | float | None:
     return text or None
 
 
-class _Typed(dict):
-    """A CSV file's cells as a workbook's, equal ones as one object: ids, roles and answers recur in most rows."""
-
-    def __missing__(self, text: str) -> str | float | None:
-        cell = as_typed(text)
-        if len(text) <= LONGEST_SHARED:
-            self[text] = cell
-        return cell
-
-
 def read_table(path: Path) -> Sheet:
     """Read a CSV file (UTF-8; commas, semicolons, tabs or bars).
 
     Row ``i`` of the sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
     """
-    typed, rows = _Typed(), []
-    with reading(path) as stream:
-        lines = _lines(path, stream)
-        sample = list(itertools.islice(lines, 500))
-        if said := sample and _SEPARATOR.fullmatch(sample[0]):
-            sample.pop(0)
-        delimiter = said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))  # the first of equal ones
-        spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
-        dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
-        table = csv.reader(itertools.chain(sample, lines), **dialect)
-        try:
-            if not (header := _without_blank_end(next(table, []))):
-                raise refusal(path, "no-names")
-            for number, cells in enumerate(table, 2):
-                if len(filled := _without_blank_end(cells)) > len(header):
-                    counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
-                    raise refusal(path, "too-many-fields", row=number, **counts)
-                rows.append([typed[cell] for cell in filled] + [None] * (len(header) - len(filled)))
-        except csv.Error as error:
-            line = table.line_num + bool(said)
-            raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
+    lines, rows, shared = io.StringIO(read_text(path), newline=""), [], {}
+    sample = list(itertools.islice(lines, 500))
+    if said := sample and _SEPARATOR.fullmatch(sample[0]):
+        sample.pop(0)
+    delimiter = said[1] if said else max(",;\t|", key=lambda one: _fit(sample, one))  # the first of equal ones
+    spaced = bool(sample) and sample[0].count(delimiter) == sample[0].count(f"{delimiter} ") > 0
+    dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
+    table = csv.reader(itertools.chain(sample, lines), **dialect)
+    try:
+        if not (header := _without_blank_end(next(table, []))):
+            raise refusal(path, "no-names")
+        for number, cells in enumerate(table, 2):
+            if len(filled := _without_blank_end(cells)) > len(header):
+                counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
+                raise refusal(path, "too-many-fields", row=number, **counts)
+            # Equal cells are one object: ids, roles and answers recur in most rows.
+            row = [shared.setdefault(cell, cell) for cell in map(as_typed, filled)]
+            rows.append(row + [None] * (len(header) - len(filled)))
+    except csv.Error as error:
+        line = table.line_num + bool(said)
+        raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
     while rows and not any(cell is not None for cell in rows[-1]):
         rows.pop()
     return Sheet(path.stem, header, rows)
 
 
-def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, float, int]:
-    """How well lines are a table with a separator: unbroken, with rows as wide as the names or narrower, and wide."""
-    table = csv.reader(lines, delimiter=delimiter, strict=True)
-    widths, whole = [], True
+def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
+    """How well lines are a table with a separator: unbroken, with rows as wide as the names, or else narrower."""
+    table, whole, widths = csv.reader(lines, delimiter=delimiter, strict=True), True, []
     try:
         for cells in table:
             widths += [len(cells)] if cells else []
     except csv.Error:
         whole = table.line_num == len(lines)  # at its end the sample may cut a text in two
-    if not widths or widths[0] < 2:
-        return False, 0, 0, 0
-    names, *rows = widths
-    exact, narrower = sum(width == names for width in rows), sum(1 < width < names for width in rows)
-    return whole, exact / max(1, len(rows)), narrower / max(1, len(rows)), names
-
-
-def _lines(path: Path, stream: BinaryIO) -> Iterator[str]:
-    """The lines of a CSV file, each with its end: of a large file its bytes and its text are never held as a whole."""
-    try:
-        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-            for line in text:
-                if "\0" in line:
-                    break
-                yield line
-            else:
-                return
-    except UnicodeDecodeError:
-        pass
-    read_text(path)  # which says where it is wrong
+    names, *rows = widths or [0]
+    fitting = sum(1 + (width == names) for width in rows if 1 < width <= names)
+    return (whole, fitting / max(1, len(rows)), names) if names > 1 else (False, 0, 0)
 
 
 def _without_blank_end(cells: list[str]) -> list[str]:

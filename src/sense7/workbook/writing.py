@@ -68,8 +68,7 @@ def explain(column: Column) -> str:
 def write_template(path: str | Path, *, replace: bool = False) -> Path:
     """Write an empty workbook with the sheets Tasks, Messages and Participants; equal calls give equal bytes.
 
-    Each header cell has a note that says what the column means and which answers it takes; cells of answer scales have
-    a list to choose from, which lets other entries through, as the reader knows numbers and further words too.
+    Each header cell has a note that says what the column means and which answers it takes.
     """
     path = Path(path).expanduser()
     if path.suffix.casefold() != ".xlsx":
@@ -84,19 +83,6 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
                 page.write_string(0, position, name, bold)
                 page.write_comment(0, position, note, {"author": "", "x_scale": 2.2, "y_scale": 1.8})
                 page.set_column(position, position, max(12, len(name) + 2))
-            for position, column in enumerate(CORE_COLUMNS.get(sheet, ())):
-                # A role that isn't exactly one of the three makes no turn; answers are read in other forms too.
-                choices, kind = ["user", "assistant", "error"], "stop"
-                message = f"Write exactly one of: {', '.join(choices)}."
-                if scale := column.scale:
-                    choices = [words[0].capitalize() for words in scale.vocabularies[0]]
-                    choices += ["Unknown"] if scale is TURN_RATING else []
-                    kind, message = "warning", f"Numbers from 1 to {scale.size} are read too. Keep this entry?"
-                elif column.name != "role":
-                    continue
-                rule = {"validate": "list", "source": choices, "error_type": kind, "error_title": "Not on the list"}
-                # Further rows can be filled all the same.
-                page.data_validation(1, position, 20_000, position, rule | {"error_message": message})
             page.freeze_panes(1, 0)
     return path
 
@@ -117,7 +103,7 @@ def partition_folders(folder: str | Path) -> list[Path]:
 
 
 def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]:
-    """Write a study in parts about equal in messages, each with all that some of the participants did.
+    """Write a study in parts, each with all that some of the participants did, about as many in each.
 
     What is written is what was validated: conversations as Tasks spells them, levels as numbers, ``unknown`` where
     somebody declined to rate. ``folder`` is absent or empty, and appears whole or not at all.
@@ -126,23 +112,15 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     people = study.conversations["participant"].unique()
     if not 1 <= parts <= len(people):
         raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
-    # Participants in order of the file, cut where messages are about equally shared; no part stays empty.
-    conversations = study.conversations
-    messages = conversations["conversation"].map(study.messages["conversation"].value_counts()).fillna(0) + 1
-    load = messages.groupby(conversations["participant"], sort=False).sum()
-    wanted, part_of, last = np.floor((load.cumsum() - load) / load.sum() * parts).astype(int), {}, -1
-    for number, (participant, part) in enumerate(wanted.items()):
-        last = min(last + 1, max(last, part, parts - (len(wanted) - number), 0))
-        part_of[participant] = last
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise refusal(folder, "folder-in-use")
         with scratch_folder(folder.parent) as scratch:
             making = scratch / folder.name
-            for number in range(parts):
+            for number, own in enumerate(np.array_split(people, parts)):
                 target = making / f"part={number:04d}"
                 target.mkdir(parents=True)
-                for sheet in _sheets(study, [one for one, part in part_of.items() if part == number]):
+                for sheet in _sheets(study, own.tolist()):
                     _write_csv(sheet, target / f"{sheet.name}.csv")
             if folder.exists():
                 folder.rmdir()
