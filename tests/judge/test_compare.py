@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
+from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
@@ -27,18 +28,6 @@ from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.judges import Judges
 from sense7.judge.metrics import METRICS, run_metrics
 from sense7.judge.report import Price, compare
-from sense7.tables import Sentence
-
-
-def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
-    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
-    score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, rows)), 1, 5)
-    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok"}).astype({"status": object})
-    frame["conversation"] = [f"C{row}" for row in range(rows)]
-    frame["participant"] = [f"P{row % people}" for row in range(rows)]
-    frame.loc[list(missing), ["score", "status"]] = [np.nan, "refusal"]
-    return frame.assign(**columns)
-
 
 JUDGES = {
     "near": {"1": run_of(1, 0.4), "2": run_of(2, 0.4, missing=[3])},
@@ -149,18 +138,15 @@ def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
     assert row["reason"] == "no interval: every resampling gives the same value"
 
 
-def test_participants_may_stand_in_one_of_the_files(bootstrap):
-    nameless = {"1": run_of(3).drop(columns="participant")}
+def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(bootstrap):
+    nameless, few = ({"1": run_of(3).drop(columns="participant")}, {"1": run_of(3, rows=6, people=3)})
     found = compare_judges({"a": JUDGES["near"], "b": nameless}, bootstrap)
     assert found.differences["accuracy"]["low"].notna().all()
-
-
-def test_without_participants_there_are_differences_and_no_interval():
-    frames = {name: {"1": run_of(seed).drop(columns="participant")} for seed, name in enumerate("ab")}
-    row = compare_judges(frames, None).differences["accuracy"].iloc[0]
-    assert np.isfinite(row["estimate"])
-    assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
-    assert row["reason"] == "no interval: participants are not known"
+    three = ParticipantBootstrap(few["1"]["participant"], 100)
+    for runs, own, reason in ((nameless, None, "participants are not known"), (few, three, "only 3 participants to")):
+        row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
+        assert (row["estimate"], row["reason"].startswith(f"no interval: {reason}")) == (0, True)
+        assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
 
 
 def test_p_values_of_resamples():
@@ -182,22 +168,21 @@ def test_one_judge_is_no_comparison(tmp_path):
         compare(tmp_path)
 
 
-def test_predictions_of_other_data_are_refused():
-    other = run_of(1)
-    other.loc[7, "ground_truth"] = 1.5
-    with pytest.raises(UserError, match=r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
-    other = run_of(1)
-    other.loc[7, "participant"] = "P1"
-    with pytest.raises(UserError, match=r"'C7' is of different participants \(PID\) in different files: 'P7' and 'P1'"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
+OTHER = {
+    "ground_truth": (1.5, r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"),
+    "participant": ("P1", r"'C7' is of different participants \(PID\) in different files: 'P7' and 'P1'"),
+    "conversation": ("D7", r"No conversation has a usable score of all 2 judges; a has the fewest \(1\)"),
+}
 
 
-def test_judges_without_a_conversation_in_common_are_refused():
-    other = run_of(1)
-    other["conversation"] = "D" + other["conversation"]
-    with pytest.raises(UserError, match=r"No conversation has a usable score of all 2 judges; a has the fewest \(40\)"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
+@pytest.mark.parametrize("column", OTHER)
+def test_predictions_of_other_data_are_refused(column):
+    other, own, (value, said) = run_of(1), run_of(1), OTHER[column]
+    other.loc[7, column] = value
+    if column == "conversation":
+        own, other = own.loc[[7]], other.loc[[7]]
+    with pytest.raises(UserError, match=said):
+        compare_judges({"a": {"1": own}, "b": {"1": other}}, None)
 
 
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
@@ -216,12 +201,6 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
 def test_a_price_that_is_none_is_refused(text):
     with pytest.raises(UserError, match=r"Write JUDGE=IN,OUT"):
         Price.named(text)
-
-
-def test_a_price_of_no_judge_is_refused(folder):
-    ended = call(folder, "--price", "gpt=1,2")
-    assert isinstance(ended.exception, UserError)
-    assert "no such judge. These are compared: far-prompt, middle-prompt, near-prompt" in str(ended.exception)
 
 
 # What the verb prints
@@ -277,22 +256,21 @@ def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
     assert "tokens in a call" not in compare(tmp_path, draws=50).text()
 
 
-def test_baselines_stand_beside_with_the_data_and_foreign_predictions_are_refused(folder):
-    ended = call(folder, "--data", "synthetic")
-    assert isinstance(ended.exception, UserError)
-    assert "conversations that are not of this data set: 40 of 40" in str(ended.exception)
-
-
-def test_juries_are_formed_only_where_they_are_asked_for(folder):
+def test_juries_are_formed_only_where_they_are_asked_for_and_what_is_not_on_offer_is_refused(folder):
     said = call(folder, "--jury", "median").stdout
     assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members: 0." in said
     assert "median of 3 judges" in said
     found = json.loads(call(folder, "--jury", "mean", "--worth", "5", "--json").stdout)["juries"]
     assert {row["jury"] for row in found["gains"]} == {"near-prompt: mean of 2 runs", "mean of 3 judges"}
     assert {row["worth"] for row in found["gains"]} == {False}
-    ended = call(folder, "--jury", "vote")
-    assert isinstance(ended.exception, UserError)
-    assert "no such rule" in str(ended.exception)
+    refused = {
+        ("--jury", "vote"): "no such rule",
+        ("--price", "gpt=1,2"): "no such judge. These are compared: far-prompt, ",
+    }
+    for options, why in refused.items():
+        ended = call(folder, *options)
+        assert isinstance(ended.exception, UserError)
+        assert why in str(ended.exception)
 
 
 def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
@@ -303,39 +281,18 @@ def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
     assert said not in compare(tmp_path, draws=480).text()
 
 
-def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tmp_path):
-    for seed, judge in enumerate("ab"):
-        write_predictions(prediction_path(tmp_path, judge, "p", 1), run_of(seed, rows=6, people=3))
-    found = compare(tmp_path, draws=100, jury="mean")
-    reason = "no interval: only 3 participants to resample"
-    for metric in ("coverage", "accuracy", "mean_absolute_error"):
-        row = found.differences[metric].iloc[0]
-        assert np.isfinite(row["estimate"])
-        assert np.isnan(row["p"])
-        assert row["reason"] == reason
-    assert found.juries["gains"].loc[("mean of 2 judges", "accuracy"), "reason"] == reason
-    assert "nan" not in found.text()
-
-
 # Juries
 
 
-NAMES = pd.Index([f"C{row}" for row in range(40)])
-
-
-def member(seed, noise=1.0):
-    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, 40), 1, 5).round(2)
-    score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, 40)), 1, 5)
-    people = [f"P{row % 8}" for row in range(40)]
-    return pd.DataFrame({"conversation": NAMES, "participant": people, "ground_truth": truth, "score": score})
-
-
 def tables_of(judges, rule, bootstrap, worth=0.0):
-    compared = compare_judges(judges, bootstrap, references={"baseline": {"1": member(5)}})
+    compared = compare_judges(judges, bootstrap, references={"baseline": {"1": run_of(5, 1.0)}})
     return jury_tables(compared, list(judges), rule, worth)
 
 
-MEMBERS = {"many": {str(seed): member(seed) for seed in (1, 2, 3)}, "other": {"1": member(9, 0.7), "2": member(8, 0.7)}}
+MEMBERS = {
+    "many": {str(seed): run_of(seed, 1.0) for seed in (1, 2, 3)},
+    "other": {"1": run_of(9, 0.7), "2": run_of(8, 0.7)},
+}
 
 
 def test_a_majority_takes_the_most_frequent_level_then_the_nearest_then_the_lower():
@@ -371,14 +328,9 @@ def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
     assert gains["over_best"] == gains["per_call"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
 
 
-def test_one_run_of_one_judge_is_no_jury(bootstrap):
-    with pytest.raises(UserError, match="one run of one judge is no jury"):
-        tables_of({"a": {"1": member(1)}}, "mean", bootstrap)
-
-
 def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bootstrap):
     tables = tables_of(MEMBERS, "mean", bootstrap)
-    frame, runs = member(1), list(MEMBERS["many"].values())
+    frame, runs = run_of(1, 1.0), list(MEMBERS["many"].values())
     together = np.mean([run["score"] for run in runs], axis=0)
     jury = run_metrics(frame.assign(score=together))["estimate"]
     members = [run_metrics(run)["estimate"] for run in runs]
@@ -396,30 +348,23 @@ def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bo
 
 
 def test_of_members_that_are_alike_but_for_rounding_the_first_is_the_best(bootstrap):
-    judges = {name: {str(seed): member(seed) for seed in order} for name, order in (("a", (5, 4, 1)), ("b", (4, 1, 5)))}
+    judges = {
+        name: {str(seed): run_of(seed, 1.0) for seed in order} for name, order in (("a", (5, 4, 1)), ("b", (4, 1, 5)))
+    }
     table = tables_of(judges, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
     assert table["best"].tolist() == ["a"] * len(GAIN_METRICS)
 
 
-def test_a_jury_of_the_same_run_again_is_worth_nothing(bootstrap):
-    same = {"a": {"1": member(1), "2": member(1)}}
-    tables = tables_of(same, "mean", bootstrap)
-    assert tables["agreement"]["estimate"].tolist() == [1]
-    assert (tables["gains"]["estimate"] == 0).all()
-    assert (tables["gains"]["p"] == 1).all()
-    assert not tables["gains"]["worth"].any()
-
-
 def test_what_a_call_has_to_bring_decides(bootstrap):
-    noisy = {"a": {str(seed): member(seed, 1.5) for seed in range(6)}}
+    noisy = {"a": {str(seed): run_of(seed, 1.5) for seed in range(6)}}
     cheap, dear = (tables_of(noisy, "mean", bootstrap, worth)["gains"]["worth"] for worth in (0.0, 1.0))
     assert cheap.any()
     assert not dear.any()
 
 
 def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):
-    constant = member(1).assign(score=3.0)
-    judges = {"constant": {"1": constant}, "a": {"1": member(1)}, "b": {"1": member(2)}}
+    constant = run_of(1, 1.0).assign(score=3.0)
+    judges = {"constant": {"1": constant}, "a": {"1": run_of(1, 1.0)}, "b": {"1": run_of(2, 1.0)}}
     row = tables_of(judges, "median", bootstrap)["gains"].loc[("median of 3 judges", "spearman")]
     assert row["best"] in ("a", "b")
     assert np.isfinite(row["over_best"])
@@ -488,12 +433,13 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
     assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
 
 
-def test_one_run_is_no_jury(edition, everybody):
+def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody):
     first, second = list(edition["simulated-judge"].items())[:2]
-    two = Judges({"a": dict([first]), "b": dict([second])}, {})
+    two, alone = Judges({"a": dict([first]), "b": dict([second])}, {}), Judges({"a": dict([first])}, {})
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
     assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
+    assert "a comparison needs at least two judges" in comparison.compare_edition(alone, "a", {}, everybody).reason
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
@@ -505,16 +451,6 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, ever
     jury = comparison.jury_of_runs({}, empty)
     assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert set(jury["reason"]) == {empty.reason}
-    from sense7.figures import forest
-
-    assert isinstance(forest(empty.panels(), name="x", caption="none"), Sentence)
-
-
-def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(edition, everybody):
-    alone = Judges({"a": dict(list(edition["simulated-judge"].items())[:1])}, {})
-    found = comparison.compare_edition(alone, "a", {}, everybody)
-    assert "a comparison needs at least two judges" in found.reason
-    assert np.isnan(found.counts["estimate"]).all()
 
 
 def test_resamples_too_few_for_a_decision_are_said_to_be(study, edition, baselines):
