@@ -1,16 +1,169 @@
-"""Downloads of many people become one workbook that ``sense7 check`` passes; what does not fit together is named."""
+"""Downloads: used as the page wrote them or refused with the place in them; of many people they become one workbook."""
 
+import copy
 import json
 import os
 from pathlib import Path
 
-import openpyxl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from sense7.collect.gathering import gather, read_downloads
+from sense7.collect import study as module
+from sense7.collect.gathering import gather, read_download, read_downloads
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import read_sheets
+from sense7.workbook import read_sheets, write_sheets
+
+QUESTIONS = [
+    {"name": "Age", "text": "Age?", "kind": "number", "lowest": 18, "highest": 99},
+    {"name": "Job", "text": "Job?", "kind": "choice", "choices": ["a", "b"]},
+    {"name": "Why", "text": "Why?"},
+]
+ASKED = {"title": "Ten chats", "consent": "I may stop.", "questions": QUESTIONS}
+
+
+@pytest.fixture
+def content(make_download):
+    return make_download(study=ASKED, answers={"Age": 30, "Job": "a", "Why": "=1+1"})
+
+
+def read(tmp_path, content):
+    path = tmp_path / "anna.json"
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return read_download(path)
+
+
+def changed(content, place, value):
+    """The content with another value at a place; ``...`` removes it."""
+    content = copy.deepcopy(content)
+    *way, last = place
+    inner = content
+    for step in way:
+        inner = inner[step]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return content
+
+
+def test_what_the_page_writes_is_read(tmp_path, content):
+    read_in = read(tmp_path, content)
+    assert (read_in.person, read_in.study.title) == ("anna", "Ten chats")
+    assert read_in.answers == {"Age": 30, "Job": "a", "Why": "=1+1"}
+    assert [one.conversation["id"] for one in read_in.rated] == ["C1", "C2"]
+    assert read_in.rated[0].turns[2]["Affective"] == "good"
+    assert len(read_in.items) == 3 + 2 * (2 + 2 * 8 + 2)
+
+
+FIRST = ("conversations", 0)
+TURN = (*FIRST, "turns", 0)
+WRONG = [
+    (("format",), "other", "no download of a rating page"),
+    (("version",), 2, "version: 2; this program reads version 1"),
+    (("person",), "=cmd", "person: '=cmd' is no code"),
+    (("person",), "../../x", "is no code"),
+    (("person",), ..., "person: is missing"),
+    (("more",), 1, "'more': the page writes no such key"),
+    (("study_id",), "0" * 64, "study_id: does not belong to the study"),
+    (("study", "title"), "Another", "study_id: does not belong to the study"),
+    (("study", "turns"), "some", "study: turns: 'some' is not known"),
+    (("dimensions",), ["Affective"], "dimensions: not those of the study"),
+    (("dimensions", 0), "Cognitive", "dimensions: not those of the study"),
+    (("consented",), None, "did not agree"),
+    (("started",), "yesterday", "started: 'yesterday' is no time"),
+    (("started",), "2026-99-99T00:00:00.000Z", "is no time"),
+    (("answers", "Age"), 17, "answers: Age: 17 is no number that the question allows"),
+    (("answers", "Age"), True, "answers: Age: True"),
+    (("answers", "Job"), "c", "answers: Job: 'c' is none of the choices"),
+    (("answers", "Job"), ["a"], "answers: Job: "),
+    (("answers", "Why"), "a\x07", "answers: Why: "),
+    (("answers", "Else"), "a", "'Else': the page writes no such key"),
+    (("conversations",), {}, "conversations: not as the page writes them"),
+    ((*FIRST, "id"), "=1", "conversation 1: id: '=1' begins with"),
+    ((*FIRST, "id"), "C2", "conversation 2: id: 'C2' stands there twice"),
+    ((*FIRST, "added"), True, "people add no conversations in this study"),
+    ((*FIRST, "messages", 1, "role"), "user", "turn 1: message: 2 is no turn to rate"),
+    ((*FIRST, "messages", 0, "content"), "\ud800", "half a character"),
+    ((*FIRST, "before", "importance"), 6, "conversation 1: before: importance: 6 is not on the scale, 1 to 5"),
+    ((*FIRST, "before", "desired_empathy"), 4, "desired_empathy: 4 is not on the scale, 1 to 3"),
+    ((*FIRST, "before", "importance"), "5", "importance: '5' is not on the scale"),
+    ((*FIRST, "before", "importance"), 2.5, "importance: 2.5 is not on the scale"),
+    ((*FIRST, "after", "Affective"), 0, "after: Affective: 0 is not on the scale"),
+    ((*FIRST, "after", "liked"), 1, "'liked': the page writes no such key"),
+    ((*TURN, "Affective"), 5, "turn 1: Affective: 5 is none of very poor"),
+    ((*TURN, "Affective"), "Very good", "Affective: 'Very good' is none of"),
+    ((*TURN, "Afective"), "good", "'Afective': the page writes no such key"),
+    ((*TURN, "comment"), "x" * 10_001, "turn 1: comment"),
+    ((*TURN, "message"), 1, "message: 1 is no turn to rate"),
+    ((*TURN, "message"), 4, "turn 2: message: 4 is no turn to rate, or stands there twice"),
+    ((*TURN, "message"), [2], "is no turn to rate"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=[said for *_, said in WRONG])
+def test_anything_else_is_refused_with_its_place_and_what_to_do(tmp_path, content, place, value, said):
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, changed(content, place, value))
+    message = str(refused.value)
+    assert message.startswith(f"{tmp_path / 'anna.json'}: ")
+    assert said in message
+    assert message.endswith(".")
+
+
+def test_a_file_cut_off_anywhere_is_refused(tmp_path, content):
+    text = json.dumps(content)
+    for end in range(0, len(text) - 1, 97):
+        with pytest.raises(UserError, match="cut off or damaged"):
+            read(tmp_path, text[:end])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"format": "sense7 ratings", "format": "x"}', "cut off or damaged"),
+        ("[" * 100_000, "cut off or damaged"),
+        ("\udcff{}", "cut off or damaged .*not UTF-8"),
+        ("[]", "no download of a rating page"),
+        ('{"format": NaN}', "no download of a rating page"),
+        (" " * 20_000, "larger than"),
+    ],
+    ids=["twice", "deep", "bytes", "list", "NaN", "large"],
+)
+def test_a_file_that_is_no_download(tmp_path, monkeypatch, text, said):
+    if said == "larger than":
+        monkeypatch.setitem(module.LARGEST, "download", 100)
+    with pytest.raises(UserError, match=said):
+        read(tmp_path, text)
+
+
+def places(content, way=()):
+    yield way
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in items:
+        yield from places(value, (*way, key))
+
+
+ODD = st.sampled_from([None, True, -1, 2**70, 1.5, "", "=1+1", "<b>", "x" * 50_000, "\ud800", [], {}, [[]], {"a": 1}])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_a_change_at_any_place_is_read_or_one_message(tmp_path, content, data):
+    place = data.draw(st.sampled_from([way for way in places(content) if way]))
+    message = "anna.json: read"
+    try:
+        read(tmp_path, changed(content, place, data.draw(ODD | st.just(...))))
+    except UserError as error:
+        message = str(error)
+    assert "anna.json: " in message
+
+
+def test_what_can_not_be_read_is_not_called_damaged(tmp_path):
+    with pytest.raises(UserError, match=r"this is a folder\. Give the path of a file"):
+        read_download(tmp_path)
 
 
 def test_three_people_make_a_workbook_without_a_warning(folder, make_download, tmp_path):
@@ -56,19 +209,6 @@ def test_answers_about_people_and_their_files_have_sheets_of_their_own(folder, m
     assert load(tmp_path / "mine.xlsx", strict=True).participants["Age"].iloc[0] == 30
 
 
-def test_what_looks_like_a_formula_is_text(folder, make_download, tmp_path):
-    hostile = ['=HYPERLINK("http://x")', "+1", "-1", "@x", "<b>&amp;</b>", "\ttab"]
-    content = make_download()
-    for turn, text in zip((t for one in content["conversations"] for t in one["turns"]), hostile, strict=False):
-        turn["comment"] = text
-    content["conversations"][0]["before"]["topic"] = hostile[0]
-    gather(folder(a=content), tmp_path / "mine.xlsx")
-    cells = [cell for sheet in openpyxl.load_workbook(tmp_path / "mine.xlsx") for row in sheet for cell in row]
-    assert {cell.data_type for cell in cells} <= {"s", "n"}
-    assert set(hostile[:4]) <= {cell.value for cell in cells}
-    assert load(tmp_path / "mine.xlsx").conversations["topic"].iloc[0] == hostile[0]
-
-
 def refused(place, *parts, out=None):
     with pytest.raises(UserError) as error:
         gather(place, out or place / "mine.xlsx")
@@ -102,7 +242,7 @@ def test_a_double_counts_once_and_is_named(folder, make_download):
     assert len(gathered.downloads) == 1
     passed_over, double = gathered.notes
     assert "notes.txt" in passed_over
-    assert "has all its answers" in double
+    assert "a double of" in double
 
 
 def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(folder, make_download):
@@ -111,14 +251,14 @@ def test_a_later_download_that_only_adds_answers_takes_the_place_of_the_earlier(
     for names in (("a", "b"), ("b", "a")):
         gathered = read_downloads(folder(**dict(zip(names, (early, make_download()), strict=True))))
         assert sum(one.begun for one in gathered.downloads[0].rated) == 2
-        assert any("has all its answers" in note for note in gathered.notes)
+        assert any("all its answers, and more" in note for note in gathered.notes)
 
 
 def test_one_person_with_other_answers_is_refused(folder, make_download):
     refused(folder(a=make_download(), b=make_download(rating="poor")), "anna gave other answers in", "message 2, ")
     early, late = make_download(), make_download()
     early["conversations"][0]["turns"], late["conversations"][1]["turns"] = [], []
-    refused(folder(a=early, b=late), "gave other answers")
+    refused(folder(a=early, b=late), "each having some that the other has not")
 
 
 def test_one_id_with_other_texts_is_refused(folder, make_download, make_chat):
@@ -198,3 +338,38 @@ def test_low_answers_of_many_are_no_sign_of_another_scale(folder, make_download,
             one["after"]["successful"] = one["before"]["importance"] = 1 + number % 3
     gather(folder(**people), tmp_path / "mine.xlsx")
     load(tmp_path / "mine.xlsx", strict=True)
+    sheets = {name: sheet for name, sheet in read_sheets(tmp_path / "mine.xlsx").items() if name != "Scales"}
+    write_sheets(sheets, tmp_path / "undeclared.xlsx")
+    with pytest.raises(UserError, match="no answer lies above 3"):
+        load(tmp_path / "undeclared.xlsx", strict=True)
+
+
+# The two verbs
+
+
+@pytest.fixture
+def call(run_here, tmp_path):
+    return lambda *arguments: run_here(*arguments, cwd=tmp_path, environment=dict(os.environ))
+
+
+def test_a_page_is_written_and_named_and_what_is_refused_is_one_message_without_a_page(call, make_chat, tmp_path):
+    (tmp_path / "study.yml").write_text("title: Ten chats", "utf-8")
+    arguments = ("instrument", "study.yml", "--conversations", "chats.jsonl", "--out", "rate.html")
+    (tmp_path / "chats.jsonl").write_text("{", "utf-8")
+    done = call(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("sense7: chats.jsonl: line 1, column 2: no JSON")
+    assert (done.stderr.count("\n"), (tmp_path / "rate.html").exists()) == (1, False)
+    (tmp_path / "chats.jsonl").write_text(json.dumps(make_chat("C1")), "utf-8")
+    done = call(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rate.html\n", "")
+    assert (tmp_path / "rate.html").exists()
+
+
+def test_gathering_prints_the_study_and_tells_the_rest(call, folder, make_download, tmp_path):
+    folder(anna=make_download(), twice=make_download(), ben=make_download("ben"))
+    done = call("gather", "ratings", "--out", "mine.xlsx")
+    assert done.returncode == 0
+    assert "2 people, 4 rated conversations, 8 rated turns\nmine.xlsx\n" in done.stdout
+    assert done.stderr == f"sense7: {Path('ratings') / 'twice.json'}: passed over: a double of anna.json\n"
+    assert call("check", "mine.xlsx", "--strict").returncode == 0

@@ -1,4 +1,4 @@
-"""The page carries all it needs, and what people wrote can't become a part of it."""
+"""The page carries all it needs in each language, and what people wrote can't become a part of it."""
 
 import base64
 import hashlib
@@ -7,9 +7,11 @@ import re
 
 import pytest
 
-from sense7.collect.page import page_html, write_page
+from sense7.collect.page import SCALES, page_html, wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
 from sense7.errors import UserError
+from sense7.taxonomy import DIMENSIONS, normalise_word
+from sense7.workbook.scales import declining_words, language_vocabularies
 
 HOSTILE = "</script><script>window.ran=1</script><!--<img src=x onerror=alert(1)>{title}{0}\u2028"
 
@@ -57,10 +59,6 @@ def test_hostile_texts_stay_data(make_chat):
     assert content["id"] == study.id
 
 
-def test_equal_arguments_give_equal_pages(study, make_chat):
-    assert page_html(study, [make_chat("C1")]) == page_html(study, [make_chat("C1")])
-
-
 def test_a_page_without_anything_to_rate_is_refused(study, make_chat):
     with pytest.raises(UserError, match="nothing to rate: give --conversations"):
         page_html(study)
@@ -79,3 +77,47 @@ def test_a_file_is_written_whole_and_not_over_another(study, make_chat, tmp_path
     assert carried(path.read_text("utf-8"))["conversations"][0]["id"] == "C2"
     with pytest.raises(UserError, match="Give a name that ends in"):
         write_page(study, [], tmp_path / "rate.htm.exe")
+
+
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+def leaves(content, place=()):
+    if isinstance(content, dict):
+        for key, value in content.items():
+            yield from leaves(value, (*place, key))
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from leaves(value, (*place, number))
+    else:
+        yield place, content
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_says_all_that_english_says_with_the_same_values(language):
+    english, other = dict(leaves(wording("en"))), dict(leaves(wording(language)))
+    assert other.keys() == english.keys()
+    for place, text in other.items():
+        assert text.strip() == text != ""
+        assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", english[place])), place
+    untranslated = [place for place, text in other.items() if text == english[place] and "{" not in text]
+    assert len(untranslated) < 8, untranslated
+
+
+def test_english_has_the_official_names_and_definitions():
+    assert wording("en")["dimensions"] == {each.name: [each.title, each.definition] for each in DIMENSIONS}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("name", SCALES)
+def test_the_reader_of_workbooks_reads_every_answer_word_at_its_level(language, name):
+    words = wording(language)["scales"][name]
+    assert len(words) == SCALES[name].size
+    known = language_vocabularies(SCALES[name].name)
+    levels = {normalise_word(word): level for level, word in enumerate(words, 1)}
+    assert any(levels.items() <= vocabulary.items() for vocabulary in known)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_reader_knows_what_is_not_applicable(language):
+    assert normalise_word(wording(language)["not_applicable"]) in declining_words()

@@ -1,8 +1,11 @@
-"""A study file says what it wants in known words, or is refused before anything is shown."""
+"""Study files and conversations to rate say what is wanted in known words, or are refused with place and remedy."""
+
+import json
 
 import pytest
 
-from sense7.collect.study import StudyFile, is_code, read_study_file
+from sense7.collect import study as module
+from sense7.collect.study import StudyFile, is_code, read_conversations, read_study_file
 from sense7.errors import UserError
 
 
@@ -135,3 +138,64 @@ def test_which_turns_are_rated(turns, rated):
 @pytest.mark.parametrize("text", ["-1", "+a", "@a", "a b", "a/b", "a:b", "a\n", "a\u202eb", ".a", "a" * 41, 5, None])
 def test_no_codes(text):
     assert not is_code(text)
+
+
+TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+
+
+def write_chats(tmp_path, *lines):
+    path = tmp_path / "chats.jsonl"
+    path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("largest", "lines", "said"),
+    [
+        (10, [{"id": "a", "messages": TALK}], "larger than"),
+        (10, [""], "holds no"),
+        (99, ["{"], "line 1, column 2: no JSON"),
+    ],
+)
+def test_a_file_without_conversations_is_refused(tmp_path, monkeypatch, largest, lines, said):
+    monkeypatch.setitem(module.LARGEST, "file of conversations", largest)
+    with pytest.raises(UserError, match=said):
+        read_conversations(write_chats(tmp_path, *lines))
+
+
+def test_texts_are_kept_to_the_character(tmp_path):
+    text = " two  spaces\r\n\ttab\u2028 \u202ertl </script> =1+1 \U0001f600\n"
+    line = {"id": 7, "participant": "P1", "source": "x", "topic": None}
+    line |= {"messages": [*TALK, {"role": "assistant", "content": text, "at": 3}]}
+    read = read_conversations(write_chats(tmp_path, "", line, "  "))
+    assert read == [{"id": "7", "participant": "P1", "messages": [*TALK, {"role": "assistant", "content": text}]}]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "first", "messages": [{"role": "assistant"}]}', "id 'first' stands in line 1, too"),
+        ("[]", "id and messages are needed"),
+        ({"id": "a"}, "id and messages are needed"),
+        ({"id": "", "messages": TALK}, "id: '' is no text"),
+        ({"id": "=cmd()", "messages": TALK}, "begins with ="),
+        ({"id": "a\u202eb", "messages": TALK}, "an invisible character"),
+        ({"id": "a", "participant": "@x", "messages": TALK}, "participant: '@x' begins with"),
+        ({"id": "a", "condition": ["x"], "messages": TALK}, "condition: "),
+        ({"id": "a", "messages": []}, "no list of 1 to"),
+        ({"id": "a", "messages": TALK[:1]}, "no message of the assistant"),
+        ({"id": "a", "messages": [*TALK, {"role": "tool", "content": ""}]}, "message 3: role 'tool' is neither"),
+        ({"id": "a", "messages": [*TALK, "x"]}, "message 3: role 'x'"),
+        ({"id": "a", "messages": [{"role": "assistant", "content": [1]}]}, "message 1: content is no text"),
+        ({"id": "a", "messages": [{"role": "assistant", "content": "x" * 32_768}]}, "too many for a workbook's cell"),
+        ({"id": "a", "messages": [{"role": "assistant", "content": "\ud83d"}]}, "half a character"),
+        ({"id": "a", "messages": [{**TALK[1], "seconds": -1}]}, "message 1: seconds: -1"),
+        ('{"id": "a", "id": "b", "messages": []}', "the key 'id' twice"),
+    ],
+)
+def test_what_can_not_be_rated_is_refused_with_its_line(tmp_path, line, said):
+    path = write_chats(tmp_path, {"id": "first", "messages": TALK}, line)
+    with pytest.raises(UserError) as refused:
+        read_conversations(path)
+    assert str(refused.value).startswith(f"{path}: line 2: ")
+    assert said in str(refused.value)

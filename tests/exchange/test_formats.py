@@ -1,4 +1,4 @@
-"""Each format is recognized by what it holds: texts stay character by character, and what is no text is named."""
+"""Each format is recognized by what it holds, texts stay as they are; what can't be read is refused with its place."""
 
 import json
 import zipfile
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.extras import need_the_judge
-from sense7.exchange import ImportSummary, read_chats
+from sense7.errors import UserError
+from sense7.exchange import ImportSummary, read_chats, records
 from sense7.exchange.chatgpt import read_chatgpt
 from sense7.exchange.content import Chat, Message
 from sense7.exchange.readers import Transcript, read_list, read_transcript
@@ -18,6 +19,10 @@ TALK = [("user", "I lost my job."), ("assistant", "I am sorry. What happened?")]
 
 def said(chat):
     return [(one.role, one.text) for one in chat.messages]
+
+
+def omitted(chat):
+    return [(one.before, one.what, one.text) for one in chat.omitted]
 
 
 def messages(talk=TALK):
@@ -90,24 +95,24 @@ CLAUDE = [
 ]
 SHAREGPT = [{"from": who, "value": text} for who, text in (("system", "Be kind."), ("human", "q"), ("gpt", "a"))]
 WILDCHAT = {"conversation_hash": "h", "model": "gpt-4", "hashed_ip": "p", "turn": 1, "conversation": messages()}
-SYSTEM = "system message"
+SYSTEM = (1, "system message", "Be kind.")
 FORMATS = {
     "OpenAI": ("a.json", {"model": "gpt-4o", "messages": OPENAI}, TALK,
-               [SYSTEM, "tool call", "tool result"], {"id": "a-1", "condition": "gpt-4o"}),
+               [SYSTEM, (2, "tool call", "search"), (2, "tool result", "")], {"id": "a-1", "condition": "gpt-4o"}),
     "Anthropic": ("a.jsonl", [{"system": [{"type": "text", "text": "Be kind."}], "messages": ANTHROPIC}], TALK,
-                  [SYSTEM, "reasoning", "tool call", "tool result"], {}),
+                  [SYSTEM, (2, "reasoning", ""), (2, "tool call", "search"), (3, "tool result", "")], {}),
     "an image": ("a.json", [{"role": "user", "content": PICTURE}, messages()[1]],
-                 [("user", "Look: [image]"), TALK[1]], ["image"], {}),
+                 [("user", "Look: [image]"), TALK[1]], [(1, "image", "")], {}),
     "empty messages": ("a.json", [*EMPTY, {"role": "assistant", "content": None}], [("user", ""), ("assistant", "")],
-                       ["tool call", "message without content"], {}),
-    "ChatGPT": ("conversations.json", [export(**TREE)], TALK, ["message of another branch"],
-                {"id": "abc", "condition": "gpt-4o", "seconds": [0, 10]}),
+                       [(2, "tool call", "f"), (2, "message without content", "")], {}),
+    "ChatGPT": ("conversations.json", [export(**TREE)], TALK, [(3, "message of another branch", "")],
+                {"id": "abc", "condition": "gpt-4o", "title": "Work", "seconds": [0, 10]}),
     "ChatGPT, unseen": ("conversations.json", [export(**UNSEEN)], [("user", "[image]Why?"), ("assistant", "Because.")],
-                        ["hidden message", "image", "reasoning",
-                         "tool call", "tool result"], {}),
+                        [(1, "hidden message", "About me"), (1, "image", ""), (2, "reasoning", ""),
+                         (2, "tool call", "browser"), (2, "tool result", "browser")], {}),
     "Claude": ("conversations.json", [{"uuid": "u", "name": "Work", "chat_messages": CLAUDE}],
-               [*TALK, ("user", "[file]")], ["reasoning", "file"],
-               {"id": "u", "seconds": [0, 7, None]}),
+               [*TALK, ("user", "[file]")], [(2, "reasoning", ""), (3, "file", "")],
+               {"id": "u", "title": "Work", "seconds": [0, 7, None]}),
     "ShareGPT": ("a.json", [{"id": "x_0", "conversations": SHAREGPT}], [("user", "q"), ("assistant", "a")], [SYSTEM],
                  {"id": "x_0"}),
     "WildChat": ("a.jsonl", [WILDCHAT], TALK, [], {"id": "h", "participant": "p", "condition": "gpt-4"}),
@@ -123,7 +128,7 @@ FORMATS = {
 def test_a_format_is_read_and_what_is_no_text_is_named(write, name, content, talk, left_out, known):
     chat = one(write(name, content, lines=name.endswith("l")))
     assert said(chat) == talk
-    assert list(chat.omitted) == left_out
+    assert omitted(chat) == left_out
     about = vars(chat) | {"seconds": [message.seconds for message in chat.messages]}
     assert {key: about[key] for key in known} == known
 
@@ -144,21 +149,7 @@ def test_an_export_of_chatgpt_as_it_is_downloaded(tmp_path):
 
 def test_a_tree_of_chatgpt_as_deep_as_it_likes():
     nodes = {str(n): node("user", [str(n)], str(n - 1) if n else None) for n in range(5000)}
-    chat = read_chatgpt(export(**nodes))
-    assert len(chat.messages) == 5000
-
-
-@pytest.mark.parametrize(
-    ("nodes", "problem"),
-    [
-        ({"a": {"parent": "b", "message": None}, "b": {"parent": "a", "message": None}}, "its own ancestor"),
-        ({"a": {"parent": "zz", "message": None}}, "'zz', which is named and not there"),
-        ({"a": node("narrator", ["x"], None)}, "'narrator' is no known role"),
-    ],
-)
-def test_a_broken_tree_of_chatgpt_is_refused(write, nodes, problem):
-    with pytest.raises(Exception, match=rf"conversations.json: conversation 1: mapping.*{problem}"):
-        one(write("conversations.json", [export(**nodes)]))
+    assert len(read_chatgpt(export(**nodes)).messages) == 5000
 
 
 # inspect_ai
@@ -169,21 +160,15 @@ def log():
     return {"eval": {"task": "t", "model": "m"}, "samples": [sample, sample | {"epoch": 2}]}
 
 
-def test_a_log_of_inspect_in_json(write):
-    chats = list(read_chats([write("log.json", log())]))
-    assert [(chat.id, chat.condition, said(chat)) for chat in chats] == [
-        ("t-s-epoch1", "m", TALK),
-        ("t-s-epoch2", "m", TALK),
-    ]
-
-
-def test_a_log_of_inspect_as_an_archive(tmp_path):
+def test_a_log_of_inspect_in_json_and_as_an_archive(write, tmp_path):
     whole = log()
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         for sample in whole["samples"]:
             archive.writestr(f"samples/s_epoch_{sample['epoch']}.json", json.dumps(sample))
         archive.writestr("header.json", json.dumps({"eval": whole["eval"]}))
-    assert [said(chat) for chat in read_chats([tmp_path / "log.eval"])] == [TALK, TALK]
+    expected = [(f"t-s-epoch{epoch}", "m", TALK) for epoch in (1, 2)]
+    for path in (write("log.json", whole), tmp_path / "log.eval"):
+        assert [(chat.id, chat.condition, said(chat)) for chat in read_chats([path])] == expected
 
 
 @pytest.mark.long
@@ -201,14 +186,6 @@ def test_a_log_that_inspect_writes(tmp_path):
         path = tmp_path / f"log.{ending}"
         write_eval_log(EvalLog(eval=spec, samples=[sample]), str(path), format=ending)
         assert said(one(path)) == TALK
-
-
-# Plain text
-
-
-def test_speakers_of_ones_own(write):
-    chat = one(write("talk.txt", "Anna: Hi\nBot 2: Hello"), speakers={"anna": "user", "bot 2": "assistant"})
-    assert said(chat) == [("user", "Hi"), ("assistant", "Hello")]
 
 
 # All of them
@@ -253,5 +230,165 @@ def test_the_summary_names_what_is_not_among_the_texts(write):
     list(read_chats([write("a.jsonl", [listed, {"messages": []}, alone], lines=True)], summary=summary))
     assert summary.lines()[0] == "a.jsonl: list of messages (OpenAI, Anthropic)"
     assert summary.lines()[1] == "2 conversations, 3 messages, 1 of them by the assistant"
-    assert summary.lines()[2] == "left out: 1 conversation without any message, 1 image, 1 system message"
+    assert summary.lines()[2] == "left out: 1 image, 1 system message, 1 conversation without any message"
     assert summary.lines()[3] == "no model is named, so no condition is known: 2 conversations (give --condition)"
+    assert summary.lines()[4] == "without a message of the assistant, so nothing to rate: alone"
+    assert summary.lines()[5].endswith("a.jsonl: line 2")
+
+
+GOOD = {"messages": [{"role": "user", "content": "Hi"}]}
+LINE = json.dumps(GOOD)
+
+
+def refusal(path):
+    with pytest.raises(UserError) as caught:
+        list(read_chats([path]))
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.jsonl", "", "a.jsonl: the file is empty"),
+        ("a.jsonl", "{}\n{]\n", "a.jsonl: line 1: no known form of a conversation; it is an object"),
+        ("a.jsonl", "{]\n7\n", "a.jsonl: line 1, column 2: no JSON"),
+        ("a.json", '[\n {"messages": [}]', "a.json: line 2, column 16: no JSON"),
+        ("a.jsonl", '{"prompt": "x"}\n', "a.jsonl: line 1: no known form of a conversation; it has pro"),
+        ("a.json", "[7]", "a.json: conversation 1: no known form of a conversation; it is a number"),
+        ("a.json", {"messages": "Hi"}, "a.json: messages: expected a list, found a text"),
+        ("a.json", {"messages": [{"role": "user", "content": 3}]}, "messages[1].content: expected an object, found"),
+        ("a.json", {"messages": [{"role": "judge", "content": ""}]}, "messages[1].role: 'judge' is no known role; ex"),
+        ("a.json", {"messages": [{"content": ""}]}, "messages[1].role: expected a text, found null"),
+        ("a.json", {"conversation": {}}, "conversation: expected a list, found an object"),
+        ("a.json", {"eval": {}, "samples": [{"id": 1}]}, "samples[1]: messages: expected a list, found null"),
+        ("a.json", {"mapping": []}, "mapping: expected an object, found a list"),
+        ("a.json", export(a={"parent": "b", "message": None}, b={"parent": "a", "message": None}), "its own ancestor"),
+        ("a.json", export(a={"parent": "zz", "message": None}), "'zz', which is named and not there"),
+        ("a.json", export(a=node("narrator", ["x"], None)), "'narrator' is no known role"),
+        ("a.txt", "\n\nOnce upon a time", "a.txt: line 3: expected a message that begins with its speaker, as"),
+        ("a.txt", "User: Hi", "a.txt: expected messages of both sides"),
+        ("a.csv", "user,assistant\nHi,Hello", "a.csv: line 1: expected a message that begins with its speaker"),
+        ("a.parquet", b"PAR1....", "a.parquet: a parquet file. Save it as JSON Lines first"),
+        ("a.txt", b"User: \0", "a.txt: line 1: a zero byte"),
+        ("a.json", b'\xef\xbb\xbf["\n\xff"]', "a.json: line 2, byte 7: not UTF-8"),
+        ("a.txt", b"User: a\nAssistant: \xe9", "a.txt: line 2, byte 20: not UTF-8"),
+        ("a.json", "[" * 200_000 + "]" * 200_000, "a.json: nested too deeply"),
+        ("a.json", '{"messages": 1' + "0" * 5000 + "}", "a.json: Exceeds the limit"),
+        ("a.json", '{"messages": NaN}', "a.json: messages: expected a list, found null"),
+        ("a.json", '{"messages": [], "messages": []}', "a.json: an object has the key 'messages' twice"),
+        ("a.json", {"messages": [{"role": "user", "content": "a\ud800"}]}, "message 1: character 2 is half of a"),
+        ("a.jsonl", f'{{"id": "x", {LINE[1:]}\n' * 2, "a.jsonl: line 2: the id 'x' is also that of"),
+        ("a.eval", b"PK\x03\x04 cut short", "a.eval: damaged or cut short"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_conversation(write, name, content, problem):
+    assert problem in refusal(write(name, content))
+
+
+def packed(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+    return path
+
+
+def test_archives_of_other_things(tmp_path):
+    assert "a workbook already" in refusal(packed(tmp_path / "a.xlsx", **{"[Content_Types].xml": ""}))
+    assert "an archive without header.json" in refusal(packed(tmp_path / "a.zip", readme="x"))
+    damaged = packed(tmp_path / "a.eval", **{"header.json": "{}", "samples/a.json": "{"})
+    assert "a.eval: samples/a.json: line 1, column 2: no JSON" in refusal(damaged)
+
+
+def test_no_more_is_unpacked_than_can_be_held(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "LARGEST", 1000)
+    bomb = packed(tmp_path / "a.eval", **{"header.json": "[" + " " * 100_000 + "]"})
+    assert "a.eval: header.json: more than" in refusal(bomb)
+    (tmp_path / "a.json").write_text("[" + " " * 2000 + "]")
+    assert "a.json: more than" in refusal(tmp_path / "a.json")
+    (tmp_path / "a.jsonl").write_text(f"{LINE}\n[{' ' * 2000}]")
+    assert "a.jsonl: line 2: more than" in refusal(tmp_path / "a.jsonl")
+
+
+def test_an_archive_that_this_python_cannot_unpack(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "zipfile_zstd", None)
+    monkeypatch.setitem(__import__("sys").modules, "compression.zstd", None)
+    path = packed(tmp_path / "a.eval", **{"header.json": "{}"})
+    content = path.read_bytes()
+    at = content.index(b"PK\x01\x02") + 10
+    path.write_bytes(content[:at] + (93).to_bytes(2, "little") + content[at + 2 :])
+    assert "a.eval: compressed by Zstandard. Run python -m pip install zipfile-zstd" in refusal(path)
+
+
+def test_a_file_whose_name_is_not_utf8(tmp_path):
+    path = tmp_path / b"a\xff.json".decode("utf-8", "surrogateescape")
+    path.write_text(LINE)
+    assert "id: character 2 is half of a surrogate pair" in refusal(path)
+    assert [chat.id for chat in read_chats([path], new_ids=True)] == ["c1"]
+
+
+def test_a_conversation_in_two_files(write):
+    first, second = write("a.json", {"id": "x"} | GOOD), write("b.json", {"id": " x "} | GOOD)
+    with pytest.raises(UserError, match=r"b.json: the id 'x' is also that of .*a.json. Remove one"):
+        list(read_chats([first, second]))
+    assert [chat.id for chat in read_chats([first, second], new_ids=True)] == ["c1", "c2"]
+
+
+# Any other value anywhere
+
+VALUES = st.sampled_from(
+    [None, True, 0, -1, 1.5, 1e400, "", "x", "user", "text", [], {}, ["x"], {"x": 1}, {"type": "text"}]
+)
+RECORDS = {
+    "a list": OPENAI,
+    "parts": ANTHROPIC,
+    "ChatGPT": export(**UNSEEN),
+    "Claude": {"uuid": "x", "name": "t", "chat_messages": CLAUDE},
+    "ShareGPT": {"id": "x", "conversations": SHAREGPT, "system": "s", "model": "m"},
+    "WildChat": WILDCHAT,
+    "ours": {"messages": messages(), "omitted": [{"before": 1, "what": "image", "text": ""}], "title": "t"},
+    "inspect_ai": log(),
+}
+
+
+def places(value, path=()):
+    yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from places(part, (*path, key))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    changed = value.copy()
+    changed[path[0]] = replaced(value[path[0]], path[1:], new)
+    return changed
+
+
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
+@given(data=st.data())
+def test_another_value_anywhere_is_read_or_refused(record, data, tmp_path_factory):
+    path = data.draw(st.sampled_from(list(places(record))))
+    file = tmp_path_factory.getbasetemp() / "changed.jsonl"
+    file.write_text(json.dumps(replaced(record, path, data.draw(VALUES))) + "\n", "utf-8")
+    chats = read_or_refused(file, f"{file}: line 1: ")
+    assert all(type(one.text) is str for chat in chats for one in chat.messages)
+    json.dumps([chat.to_dict() for chat in chats], allow_nan=False)
+
+
+def read_or_refused(file, where):
+    """Conversations of a file; none if it is refused by a message that begins with the place."""
+    try:
+        return list(read_chats([file]))
+    except UserError as error:
+        message = str(error)
+    assert message.startswith(where)
+    return []
+
+
+@given(st.binary(max_size=200) | st.sampled_from([b"PK\x03\x04", b"[", b"{", b"User:", b"PAR1"]).flatmap(
+    lambda start: st.binary(max_size=60).map(lambda rest: start + rest)))  # fmt: skip
+def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
+    file = tmp_path_factory.getbasetemp() / "bytes"
+    file.write_bytes(content)
+    read_or_refused(file, f"{file}: ")

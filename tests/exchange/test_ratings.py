@@ -227,17 +227,7 @@ def test_lines_go_on_being_one_conversation_each(run, write, tmp_path):
 def test_a_judge_is_asked_without_ratings_and_not_with_rated_examples(run, write):
     write("chats.jsonl", CHATS, lines=True)
     run("chats.jsonl", "--out", "mine.xlsx")
-    words = [
-        "judge",
-        "run",
-        "--data",
-        "mine.xlsx",
-        "--out",
-        "asked",
-        "--base-url",
-        "http://localhost:1/v1",
-        "--dry-run",
-    ]
+    words = ["judge", "run", "--data", "mine.xlsx", "--out", "x", "--base-url", "http://localhost:1/v1", "--dry-run"]
     done = CliRunner().invoke(cli.app, words)
     assert "2 (2 conversations, runs: 1)" in done.stdout
     refused = CliRunner().invoke(cli.app, [*words, "--shots", "5"])

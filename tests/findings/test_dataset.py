@@ -1,13 +1,26 @@
-"""What a data set holds: counts by hand, examples by their rule, and nobody named."""
+"""What a data set holds: counts by hand, examples by their rule, people's choices, and the authors' ground truth."""
+
+import math
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from helpers.studies import bootstrap_of
 from sense7.checkout import data_file
-from sense7.findings import dataset, examples, ratings
-from sense7.findings.ground_truth import ground_truth
+from sense7.claims import load_claims
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings import dataset, examples, importance, ratings
+from sense7.findings.ground_truth import (
+    ground_truth,
+    labels,
+    other_ground_truths,
+)
+from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
@@ -200,6 +213,9 @@ def test_counts_and_ground_truth_of_the_real_data_are_those_of_their_readme(work
     assert (round(found, 3), round(truth.std(), 3)) == (3.133, 1.106)
 
 
+# Examples
+
+
 @pytest.fixture(scope="module")
 def study():
     return read_workbook(data_file("synthetic.xlsx"))
@@ -239,13 +255,7 @@ def by_loop(study):
 def test_the_examples_are_those_of_the_rule(study, chosen):
     expected = {(row.dimension, row.end): (row.conversation, row.turn) for row in chosen.itertuples()}
     assert expected == by_loop(study)
-
-
-def test_every_example_has_a_level_of_its_end(chosen):
-    assert set(chosen.loc[chosen["end"] == "high", "level"]) == {5}
-    assert set(chosen.loc[chosen["end"] == "low", "level"]) <= {1, 2}
-    counts = examples.dimensions_with_examples(chosen)
-    assert counts["estimate"].tolist() == [7]
+    assert examples.dimensions_with_examples(chosen)["estimate"].tolist() == [7]
 
 
 def test_a_dimension_never_asked_says_so(minimal_sheets):
@@ -301,3 +311,173 @@ def test_a_dimension_shows_both_ends_or_says_why_not(chosen):
     }
     none = examples.dimensions_shown(chosen.assign(reason="why not"), "Affective").loc["low"]
     assert none.tolist() == ["none", "", "why not", ""]
+
+
+def shares_of(sheets):
+    study = parse_sheets(sheets)
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws=200, seed=1)
+    return study, importance.importance_shares(study, bootstrap)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Affective", "Affective"),
+        (" cognitive understanding ", "Cognitive"),
+        ("RELATIONAL CONTINUITY", "Relational"),
+        ("prosocial_expression", "Prosocial"),
+        ("Affective and Cognitive", None),
+        ("interesting", None),
+        ("", None),
+        (3.0, None),
+        (None, None),
+    ],
+)
+def test_an_answer_names_one_dimension_or_none(text, name):
+    assert importance.named_dimension(text) == name
+
+
+def test_the_column_is_recognized_by_its_answers_and_not_by_its_name(minimal_sheets):
+    study, table = shares_of(minimal_sheets(participants={"Q17": ["Affective", "interest", "Affective Understanding"]}))
+    assert importance.choice_column(study.participants) == "Q17"
+    assert table.loc["Affective", "estimate"] == pytest.approx(2 / 3)
+    assert table.loc["Interest", "estimate"] == pytest.approx(1 / 3)
+    assert table["estimate"].sum() == pytest.approx(1)
+    assert (table["n"] == 3).all()
+    assert table["method"].str.contains("column Q17").all()
+    assert set(table["reason"]) == {"no interval: only 3 participants to resample"}
+
+
+# Of how many people published shares can be
+
+CLAIMS = {claim.id: claim for claim in load_claims(Path(__file__).resolve().parents[2] / "data" / "claims.yml")}
+SHARES = {name: CLAIMS[f"importance_{name}"].value for name in ("cognitive", "affective", "response")}
+PARTICIPANTS = CLAIMS["participants"].value
+
+
+def rounds_to(count, total, share):
+    """By decimal arithmetic, halves up or down."""
+    exact = Decimal(count) / Decimal(total)
+    return Decimal(str(share)) in {exact.quantize(Decimal("0.001"), way) for way in (ROUND_HALF_UP, ROUND_HALF_DOWN)}
+
+
+def test_the_published_shares_are_not_all_shares_of_the_published_participants():
+    """30 of 109 are 27.5 %, 31 are 28.4 %; 21 are 19.3 %, 22 are 20.2 %."""
+    table = importance.rounded_counts(SHARES, PARTICIPANTS)
+    assert table["possible"].to_dict() == {"cognitive": False, "affective": False, "response": True}
+    assert table["count"].to_dict() == {"cognitive": 31, "affective": 22, "response": 21}
+
+
+def test_possible_totals_are_those_of_every_count_tried_by_decimal_arithmetic():
+    brute = [
+        total
+        for total in range(1, 701)
+        if all(
+            any(rounds_to(count, total, share) for count in {int(share * total), int(share * total) + 1})
+            for share in SHARES.values()
+        )
+    ]
+    assert importance.possible_totals(SHARES) == brute
+    assert (len(brute), brute[0]) == (61, 192)
+
+
+def test_whether_the_shares_fit_is_a_flag_with_its_reason():
+    fits = importance.fits_total(SHARES, PARTICIPANTS)
+    assert (fits["estimate"], fits["reason"]) == ("no", "not possible: cognitive, affective")
+    assert importance.fits_total(SHARES, 192)["estimate"] == "yes"
+    assert importance.fits_total(SHARES, 192)["reason"] == ""
+
+
+def test_the_table_says_the_nearest_count_of_each_total_and_whether_it_fits():
+    table = importance.rounding_table(SHARES, {"participants": PARTICIPANTS, "smallest": 192})
+    assert table.columns.tolist() == ["published", "participants, 109: nearest count", "smallest, 192: nearest count"]
+    assert table.loc["affective"].tolist() == ["19.8%", "22 (20.18%): no", "38 (19.79%): fits"]
+    assert table.loc["response"].tolist() == ["19.3%", "21 (19.27%): fits", "37 (19.27%): fits"]
+
+
+def test_the_claims_tolerances_follow_from_the_rounding_check():
+    """Half a unit of the last digit, and 1.96 standard errors of a part of the smallest total that is possible."""
+    total = importance.smallest_total(SHARES)["estimate"]
+    for name, share in SHARES.items():
+        error = math.sqrt(share * (1 - share) * (1 / PARTICIPANTS - 1 / total))
+        assert CLAIMS[f"importance_{name}"].compare["within"] == math.ceil(0.5 + 1960 * error) / 1000
+
+
+SEVEN = list(DIMENSION_NAMES)
+
+
+def as_the_authors_do(turns: pd.DataFrame, conversations: list[str]) -> list[float]:
+    """Loops over conversations, turns and dimensions."""
+    truths = []
+    for conversation in conversations:
+        means = []
+        for _, row in turns[turns["conversation"] == conversation].iterrows():
+            rated = [row[name] for name in DIMENSION_NAMES if not np.isnan(row[name])]
+            if rated:
+                means.append(np.mean(rated))
+        truths.append(np.mean(means) if means else np.nan)
+    return truths
+
+
+def turns_of(conversations: list[list[list[float]]]) -> pd.DataFrame:
+    rows = [
+        [f"C{number}", *(np.nan if level is None else float(level) for level in turn)]
+        for number, turns in enumerate(conversations)
+        for turn in turns
+    ]
+    return pd.DataFrame(rows, columns=["conversation", *DIMENSION_NAMES]).astype(dict.fromkeys(DIMENSION_NAMES, float))
+
+
+turn_strategy = st.lists(st.one_of(st.none(), st.integers(1, 5)), min_size=7, max_size=7)
+# Up to 150 turns: numpy sums in blocks of 8 and of 128, and the vectorised sum has to follow.
+study_strategy = st.lists(
+    st.one_of(st.lists(turn_strategy, max_size=12), st.lists(turn_strategy, min_size=120, max_size=150)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(study_strategy, st.randoms())
+def test_equals_the_loops_to_the_last_bit_in_any_order_of_conversations(study, random):
+    turns = turns_of(study)
+    names = [f"C{number}" for number in range(len(study))]
+    random.shuffle(names)
+    truth = ground_truth(turns, pd.Series(names, dtype=object))
+    np.testing.assert_array_equal(truth.to_numpy(), as_the_authors_do(turns, names))
+
+
+def test_exact_halves_land_where_numpy_puts_them():
+    """Turn means of sevenths whose exact mean is 4.5 need not be 4.5 in floating point."""
+    sevenths = [
+        [5, 5, 5, 5, 5, 4, 4],
+        [5, 4, 4, 4, 4, 4, 4],
+        [5, 5, 5, 5, 4, 4, 4],
+        [5, 5, 5, 4, 4, 4, 4],
+        [5, 5, 5, 5, 5, 5, 4],
+        [4, 4, 4, 4, 4, 4, 4],
+        [5, 5, 5, 5, 5, 5, 5],
+        [5, 5, 4, 4, 4, 4, 4],
+    ]
+    turns = turns_of([sevenths])
+    truth = ground_truth(turns, pd.Series(["C0"])).iloc[0]
+    assert truth == np.mean([np.mean(turn) for turn in sevenths])
+    assert labels([4.500000000000001, 4.5]).tolist() == [5, 4]
+
+
+@pytest.mark.parametrize(("score", "label"), [(1.5, 2), (2.5, 2), (3.5, 4), (4.5, 4), (5.9, 5), (0.2, 1), (7.5, 5)])
+def test_labels_round_half_to_even_and_clip(score, label):
+    assert labels([score])[0] == label
+
+
+def test_a_value_equal_but_for_rounding_is_no_other_label():
+    """Turns whose exact mean is 4.5, and whose mean in floating point is slightly more.
+
+    All rate the same dimensions: pooling is the authors' mean in other words.
+    """
+    turns = turns_of([[[5, 5, 4, *[None] * 4], [4, 4, 4, *[None] * 4], *[[5, 5, 4, *[None] * 4]] * 2]])
+    conversations = pd.DataFrame({"conversation": ["C0"], **{f"post_{name}": np.nan for name in SEVEN}})
+    turns = turns.assign(turn=range(1, 5), overall=np.nan)
+    study = Study("made up", conversations, pd.DataFrame(), turns, None, pd.DataFrame())
+    others = other_ground_truths(study).loc["C0", ["all ratings pooled", "complete turns only"]]
+    assert others.tolist() == ground_truth(turns, conversations["conversation"]).tolist() * 2

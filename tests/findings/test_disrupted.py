@@ -171,12 +171,3 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert difference["n"] == backward["n"]
-
-
-# Neighboring turns
-
-
-# Failures of continuity
-
-
-# Unmet expectations

@@ -11,7 +11,6 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
@@ -229,22 +228,6 @@ def test_omega_squared_is_that_of_the_analysis_of_variance():
     assert np.isnan(individualized.omega_squared(np.array([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])))
 
 
-@pytest.mark.long
-def test_the_interval_of_a_group_holds_its_estimate_and_covers_the_truth(minimal_sheets):
-    generator = np.random.default_rng(3)
-    bootstrap = ParticipantBootstrap(np.arange(60), draws=100, seed=1)
-    values = pd.Series(np.repeat(["a", "b", "c"], 20))
-    effect = 0.8 * (values == "a").to_numpy()
-    truth, covered = effect.var() / (effect.var() + 1), []
-    for _ in range(200):
-        y = pd.Series(effect + generator.normal(size=60))
-        row, p = individualized.group_relation(values, y, bootstrap, 0, generator)
-        assert row["low"] <= row["estimate"] <= row["high"]
-        assert p == pytest.approx(stats.f_oneway(*(part for _, part in y.groupby(values))).pvalue)
-        covered.append(row["low"] <= truth <= row["high"])
-    assert 0.9 <= np.mean(covered) <= 0.99
-
-
 def test_columns_that_cannot_be_examined_are_listed_with_the_reason():
     people = pd.Index([f"P{number}" for number in range(30)])
     frame = pd.DataFrame(
@@ -302,19 +285,3 @@ def test_groups_are_compared_by_permutations_or_by_f():
     for permutations, near in ((4000, 0.03), (0, 1e-9)):
         found = individualized.relations_of(people, means, bootstrap_of(study), permutations).tests.loc["gender", "p"]
         assert found == pytest.approx(expected, abs=near)
-
-
-@pytest.mark.long
-def test_the_interval_of_the_explained_share_covers_it():
-    generator = np.random.default_rng(4)
-    x = np.column_stack([np.ones(80), generator.normal(size=(80, 5))])
-    signal = x[:, 1] * 0.6
-    truth = ((signal - signal.mean()) ** 2).sum() / (((signal - signal.mean()) ** 2).sum() + 80)
-    covered = []
-    for _ in range(100):
-        y = signal + generator.normal(size=80)
-        left = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-        within, whole = (left**2).sum(), ((y - y.mean()) ** 2).sum()
-        low, high = individualized.noncentral_limits((whole - within) / 5 / (within / 74), 5, 74, 80, 0.95)
-        covered.append(low <= truth <= high)
-    assert 0.88 <= np.mean(covered) <= 1

@@ -1,4 +1,7 @@
-"""What a judge's session is asked about, and what it has kept, for tests."""
+"""Predictions of a judge, what a judge's session is asked about, and what it has kept, for tests."""
+
+import numpy as np
+import pandas as pd
 
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.files import read_predictions
@@ -7,6 +10,17 @@ from sense7.judge.requests import Prompt
 from sense7.judge.session import carry_out, plan_session
 
 BRIEF = Prompt("brief", "Rate this: {chat}")
+
+
+def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
+    """A run whose scores follow a ground truth that is the same for any seed; those of some rows are missing."""
+    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
+    score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, rows)), 1, 5)
+    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok"}).astype({"status": object})
+    frame["conversation"] = [f"C{row}" for row in range(rows)]
+    frame["participant"] = [f"P{row % people}" for row in range(rows)]
+    frame.loc[list(missing), ["score", "status"]] = [np.nan, "refusal"]
+    return frame.assign(**columns)
 
 
 def said_in(conversations, turns=1, words=""):

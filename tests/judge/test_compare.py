@@ -1,4 +1,4 @@
-"""Judges compared: same conversations, paired differences, what is refused and printed; a page."""
+"""Judges compared: same conversations, paired differences, what is refused and printed; juries; a page."""
 
 import json
 from itertools import pairwise
@@ -9,29 +9,25 @@ import pytest
 from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
+from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import holm
 from sense7.judge import comparison
 from sense7.judge.baselines import baseline_predictions
-from sense7.judge.comparison import agreement_sums, compare_judges, krippendorff_alpha
+from sense7.judge.comparison import (
+    GAIN_METRICS,
+    agreement_sums,
+    compare_judges,
+    jury_scores,
+    jury_tables,
+    krippendorff_alpha,
+)
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.judges import Judges
 from sense7.judge.metrics import METRICS, run_metrics
-from sense7.judge.report import compare
-from sense7.tables import Sentence
-
-
-def run_of(seed, noise=0.8, rows=40, people=8, missing=(), **columns):
-    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
-    score = np.clip(np.round(truth + np.random.default_rng(seed).normal(0, noise, rows)), 1, 5)
-    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok"}).astype({"status": object})
-    frame["conversation"] = [f"C{row}" for row in range(rows)]
-    frame["participant"] = [f"P{row % people}" for row in range(rows)]
-    frame.loc[list(missing), ["score", "status"]] = [np.nan, "refusal"]
-    return frame.assign(**columns)
-
+from sense7.judge.report import Price, compare
 
 JUDGES = {
     "near": {"1": run_of(1, 0.4), "2": run_of(2, 0.4, missing=[3])},
@@ -67,7 +63,13 @@ def call(*arguments):
 
 def test_judges_are_measured_on_the_conversations_that_every_run_of_each_has(compared):
     assert (compared.conversations, compared.shared) == (40, 38)
-    assert compared.left_out.loc["near"].to_dict() == {"runs": 2, "left_out": 1, "lacking": 1}
+    assert compared.left_out.loc["near"].to_dict() == {
+        "runs": 2,
+        "scored": 39,
+        "shared": 38,
+        "left_out": 1,
+        "lacking": 1,
+    }
     assert compared.left_out["left_out"].to_dict() == {"near": 1, "far": 1, "middle": 2}
     frame = JUDGES["middle"]["1"].drop(index=[3, 5])
     pd.testing.assert_series_equal(compared.judges["middle"].mean["estimate"], run_metrics(frame)["estimate"])
@@ -113,6 +115,14 @@ def test_coverage_is_over_all_conversations(compared):
     assert compared.differences["coverage"].loc["near minus far", "estimate"] == pytest.approx(1 / 80)
 
 
+def test_a_judge_against_the_others_has_the_signs_turned(compared):
+    row = compared.differences["accuracy"].loc["near minus middle"]
+    assert compared.against("near", "accuracy").loc["middle", "estimate"] == row["estimate"]
+    turned = compared.against("middle", "accuracy").loc["near"]
+    assert (turned["estimate"], turned["low"], turned["high"]) == (-row["estimate"], -row["high"], -row["low"])
+    assert turned["p_holm"] == row["p_holm"]
+
+
 def test_references_are_compared_with_judges_and_not_with_each_other(bootstrap):
     near, *references = JUDGES
     found = compare_judges(
@@ -128,18 +138,15 @@ def test_the_same_judge_twice_differs_by_nothing_and_p_is_one(bootstrap):
     assert row["reason"] == "no interval: every resampling gives the same value"
 
 
-def test_participants_may_stand_in_one_of_the_files(bootstrap):
-    nameless = {"1": run_of(3).drop(columns="participant")}
+def test_participants_may_stand_in_one_of_the_files_and_without_them_or_with_few_there_is_no_interval(bootstrap):
+    nameless, few = ({"1": run_of(3).drop(columns="participant")}, {"1": run_of(3, rows=6, people=3)})
     found = compare_judges({"a": JUDGES["near"], "b": nameless}, bootstrap)
     assert found.differences["accuracy"]["low"].notna().all()
-
-
-def test_without_participants_there_are_differences_and_no_interval():
-    frames = {name: {"1": run_of(seed).drop(columns="participant")} for seed, name in enumerate("ab")}
-    row = compare_judges(frames, None).differences["accuracy"].iloc[0]
-    assert np.isfinite(row["estimate"])
-    assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
-    assert row["reason"] == "no interval: participants are not known"
+    three = ParticipantBootstrap(few["1"]["participant"], 100)
+    for runs, own, reason in ((nameless, None, "participants are not known"), (few, three, "only 3 participants to")):
+        row = compare_judges({"a": runs, "b": runs}, own).differences["mean_absolute_error"].iloc[0]
+        assert (row["estimate"], row["reason"].startswith(f"no interval: {reason}")) == (0, True)
+        assert np.isnan([row["low"], row["p"], row["p_holm"]]).all()
 
 
 def test_p_values_of_resamples():
@@ -157,40 +164,43 @@ def test_p_values_of_resamples():
 
 def test_one_judge_is_no_comparison(tmp_path):
     write_predictions(prediction_path(tmp_path, "m", "p", 1), run_of(1))
-    with pytest.raises(UserError, match=r"m-p: a comparison needs at least two judges\. .* --data DATA"):
+    with pytest.raises(UserError, match=r"m-p: a comparison needs at least two judges\. .* --each-run"):
         compare(tmp_path)
 
 
-def test_predictions_of_other_data_are_refused():
-    other = run_of(1)
-    other.loc[7, "ground_truth"] = 1.5
-    with pytest.raises(UserError, match=r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
-    other = run_of(1)
-    other.loc[7, "participant"] = "P1"
-    with pytest.raises(UserError, match=r"'C7' is of different participants \(PID\) in different files"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
+OTHER = {
+    "ground_truth": (1.5, r"ground truth of 1 conversation differs .* 'C7': .* 1\.5 in b, 1"),
+    "participant": ("P1", r"'C7' is of different participants \(PID\) in different files: 'P7' and 'P1'"),
+    "conversation": ("D7", r"No conversation has a usable score of all 2 judges; a has the fewest \(1\)"),
+}
 
 
-def test_judges_without_a_conversation_in_common_are_refused():
-    other = run_of(1)
-    other["conversation"] = "D" + other["conversation"]
-    with pytest.raises(UserError, match=r"No conversation has a usable score of all 2 judges; a has the fewest \(40\)"):
-        compare_judges({"a": {"1": run_of(1)}, "b": {"1": other}}, None)
+@pytest.mark.parametrize("column", OTHER)
+def test_predictions_of_other_data_are_refused(column):
+    other, own, (value, said) = run_of(1), run_of(1), OTHER[column]
+    other.loc[7, column] = value
+    if column == "conversation":
+        own, other = own.loc[[7]], other.loc[[7]]
+    with pytest.raises(UserError, match=said):
+        compare_judges({"a": {"1": own}, "b": {"1": other}}, None)
 
 
 def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text("IS_EMPATHY,ground-truth\n4,4.2\n", encoding="utf-8")
-    with pytest.raises(
-        UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so its conversations can.t be matched"
-    ):
+    with pytest.raises(UserError, match=r"a\.csv: lacks the column TaskId, so its conversations can.t be matched"):
         compare(tmp_path)
     for name in "ab":
         text = "TaskId,IS_EMPATHY,ground-truth\nC1,4,4.2\n,3,3\n"
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank or missing in 1 row, so"):
+    with pytest.raises(UserError, match=r"a\.csv: column TaskId: blank in 1 row, so"):
         compare(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["gpt", "gpt=1", "gpt=1,2,3", "=1,2", "gpt=a,2", "gpt=-1,2", "gpt=nan,1"])
+def test_a_price_that_is_none_is_refused(text):
+    with pytest.raises(UserError, match=r"Write JUDGE=IN,OUT"):
+        Price.named(text)
 
 
 # What the verb prints
@@ -198,6 +208,7 @@ def test_rows_without_a_task_are_refused_with_file_and_column(tmp_path):
 
 def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
     said = call(folder).stdout
+    assert "Juries" not in said
     assert "3 judges on the same 38 of 40 conversations with ground truth" in said
     assert "near-prompt: without a usable score in some run: 1 of 40 conversations" in said
     assert "p by Holm over 3 pairs for each metric" in said
@@ -206,9 +217,13 @@ def test_the_text_counts_who_is_left_out_and_names_the_better(folder):
 
 
 def test_json_holds_every_metric_of_every_judge_and_pair(folder):
+    said = json.loads(call(folder, "--json", "--each-run").stdout)
+    names = ["far-prompt-iter1", "middle-prompt-iter1", "near-prompt-iter1", "near-prompt-iter2"]
+    assert [judge["name"] for judge in said["judges"]] == names
     said = json.loads(call(folder, "--json").stdout)
     assert [judge["name"] for judge in said["judges"]] == ["far-prompt", "middle-prompt", "near-prompt"]
     assert [len(judge["files"]) for judge in said["judges"]] == [1, 1, 2]
+    assert said["juries"] == {"agreement": {}, "gains": []}
     assert set(said["differences"]) == {"coverage", *METRICS}
     row = said["differences"]["accuracy"]["far-prompt minus middle-prompt"]
     assert (row["first"], row["second"]) == ("far-prompt", "middle-prompt")
@@ -222,23 +237,67 @@ def test_judges_called_alike_in_two_folders_stay_apart(tmp_path):
     assert [judge["name"] for judge in found.judges] == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
 
 
-def test_baselines_stand_beside_with_the_data_and_foreign_predictions_are_refused(folder):
-    ended = call(folder, "--data", "synthetic")
-    assert isinstance(ended.exception, UserError)
-    assert "conversations that are not of this data set: 40 of 40" in str(ended.exception)
+def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
+    asked = run_of(1, input_tokens=1000.0, output_tokens=50.0, seconds=np.arange(40.0))
+    write_predictions(prediction_path(tmp_path, "asked", "p", 1), asked)
+    write_predictions(prediction_path(tmp_path, "other", "p", 1), run_of(2))
+    found = compare(tmp_path, draws=50, prices={"asked-p": Price(2.0, 10.0)})
+    asked, other = found.judges
+    assert asked["took"] == {
+        "calls": 40,
+        "input_tokens": 1000,
+        "output_tokens": 50,
+        "seconds": 19.5,
+        "cost": pytest.approx(40 * (1000 * 2 + 50 * 10) / 1e6),
+    }
+    assert np.isnan(list(other["took"].values())).sum() == 4
+    assert "tokens in a call" in found.text()
+    write_predictions(prediction_path(tmp_path, "asked", "p", 1), run_of(1))
+    assert "tokens in a call" not in compare(tmp_path, draws=50).text()
 
 
-def test_of_three_participants_there_is_no_interval_no_p_value_and_the_reason(tmp_path):
-    for seed, judge in enumerate("ab"):
-        write_predictions(prediction_path(tmp_path, judge, "p", 1), run_of(seed, rows=6, people=3))
-    found = compare(tmp_path, draws=100)
-    reason = "no interval: only 3 participants to resample"
-    for metric in ("coverage", "accuracy", "mean_absolute_error"):
-        row = found.differences[metric].iloc[0]
-        assert np.isfinite(row["estimate"])
-        assert np.isnan(row["p"])
-        assert row["reason"] == reason
-    assert "nan" not in found.text()
+def test_juries_are_formed_only_where_they_are_asked_for_and_what_is_not_on_offer_is_refused(folder):
+    said = call(folder, "--jury", "median").stdout
+    assert "near-prompt: median of 2 runs: Krippendorff's alpha of the members: 0." in said
+    assert "median of 3 judges" in said
+    found = json.loads(call(folder, "--jury", "mean", "--worth", "5", "--json").stdout)["juries"]
+    assert {row["jury"] for row in found["gains"]} == {"near-prompt: mean of 2 runs", "mean of 3 judges"}
+    assert {row["worth"] for row in found["gains"]} == {False}
+    refused = {
+        ("--jury", "vote"): "no such rule",
+        ("--price", "gpt=1,2"): "no such judge. These are compared: far-prompt, ",
+    }
+    for options, why in refused.items():
+        ended = call(folder, *options)
+        assert isinstance(ended.exception, UserError)
+        assert why in str(ended.exception)
+
+
+def test_too_few_draws_for_so_many_pairs_are_said_to_be(tmp_path):
+    for seed in range(4):
+        write_predictions(prediction_path(tmp_path, f"m{seed}", "p", 1), run_of(seed))
+    said = "no corrected p value can fall below 0.12, so no difference can be decided. Take --draws 480 or more."
+    assert said in compare(tmp_path, draws=100).text()
+    assert said not in compare(tmp_path, draws=480).text()
+
+
+# Juries
+
+
+def tables_of(judges, rule, bootstrap, worth=0.0):
+    compared = compare_judges(judges, bootstrap, references={"baseline": {"1": run_of(5, 1.0)}})
+    return jury_tables(compared, list(judges), rule, worth)
+
+
+MEMBERS = {
+    "many": {str(seed): run_of(seed, 1.0) for seed in (1, 2, 3)},
+    "other": {"1": run_of(9, 0.7), "2": run_of(8, 0.7)},
+}
+
+
+def test_a_majority_takes_the_most_frequent_level_then_the_nearest_then_the_lower():
+    members = np.array([[5, 1, 1], [5, 2, 5], [1, 2, 1], [2, 1, 5], [2, 5, 3]], dtype=float)
+    assert jury_scores(members, "majority").tolist() == [2, 2, 1]  # 5 and 2 twice, mean 3; 1 and 5 twice, mean 3
 
 
 def double_sums(scores):
@@ -253,6 +312,64 @@ def double_sums(scores):
 def test_krippendorffs_alpha_is_that_of_its_definition():
     scores = np.random.default_rng(4).integers(1, 6, (4, 30)).astype(float)
     assert krippendorff_alpha(agreement_sums(scores).sum(axis=0)) == pytest.approx(double_sums(scores), abs=1e-12)
+
+
+def test_juries_are_of_the_runs_of_each_judge_and_of_all_judges(bootstrap):
+    found = tables_of(MEMBERS, "median", bootstrap)
+    names = ["many: median of 3 runs", "other: median of 2 runs", "median of 2 judges"]
+    assert found["agreement"].index.tolist() == names
+    assert [text[-9] for text in found["agreement"]["method"].str.partition(";")[0]] == ["3", "2", "2"]
+    accuracies = []  # of as many runs as the judge with the fewest
+    for first, second in zip(*(runs.values() for runs in MEMBERS.values()), strict=False):
+        together = np.median([first["score"], second["score"]], axis=0)
+        accuracies.append((np.rint(together) == np.rint(first["ground_truth"])).mean())
+    gains = found["gains"].loc[("median of 2 judges", "accuracy")]
+    mean = compare_judges(MEMBERS, bootstrap).judges[gains["best"]].mean.loc["accuracy", "estimate"]
+    assert gains["over_best"] == gains["per_call"] == pytest.approx(np.mean(accuracies) - mean, abs=1e-12)
+
+
+def test_gains_are_those_of_the_metrics_and_positive_where_the_jury_is_better(bootstrap):
+    tables = tables_of(MEMBERS, "mean", bootstrap)
+    frame, runs = run_of(1, 1.0), list(MEMBERS["many"].values())
+    together = np.mean([run["score"] for run in runs], axis=0)
+    jury = run_metrics(frame.assign(score=together))["estimate"]
+    members = [run_metrics(run)["estimate"] for run in runs]
+    members = pd.concat(members, axis=1)
+    table = tables["gains"].loc["many: mean of 3 runs"]
+    for metric in GAIN_METRICS:
+        sign = -1 if metric == "mean_absolute_error" else 1
+        gain = sign * (jury[metric] - members.loc[metric].mean())
+        best = (sign * members.loc[metric]).max()
+        assert table.loc[metric, "estimate"] == pytest.approx(gain, abs=1e-12)
+        assert table.loc[metric, "over_best"] == pytest.approx(sign * jury[metric] - best, abs=1e-12)
+        assert table.loc[metric, "per_call"] == pytest.approx(gain / 2, abs=1e-12)
+        assert table.loc[metric, "per_call_low"] < table.loc[metric, "per_call"]
+    assert table.loc["mean_absolute_error", "estimate"] > 0
+
+
+def test_of_members_that_are_alike_but_for_rounding_the_first_is_the_best(bootstrap):
+    judges = {
+        name: {str(seed): run_of(seed, 1.0) for seed in order} for name, order in (("a", (5, 4, 1)), ("b", (4, 1, 5)))
+    }
+    table = tables_of(judges, "mean", bootstrap)["gains"].loc["mean of 2 judges"]
+    assert table["best"].tolist() == ["a"] * len(GAIN_METRICS)
+
+
+def test_what_a_call_has_to_bring_decides(bootstrap):
+    noisy = {"a": {str(seed): run_of(seed, 1.5) for seed in range(6)}}
+    cheap, dear = (tables_of(noisy, "mean", bootstrap, worth)["gains"]["worth"] for worth in (0.0, 1.0))
+    assert cheap.any()
+    assert not dear.any()
+
+
+def test_a_member_whose_metric_is_undefined_is_not_the_best(bootstrap):
+    constant = run_of(1, 1.0).assign(score=3.0)
+    judges = {"constant": {"1": constant}, "a": {"1": run_of(1, 1.0)}, "b": {"1": run_of(2, 1.0)}}
+    row = tables_of(judges, "median", bootstrap)["gains"].loc[("median of 3 judges", "spearman")]
+    assert row["best"] in ("a", "b")
+    assert np.isfinite(row["over_best"])
+    assert np.isnan(row["estimate"])
+    assert row["reason"]
 
 
 # The judges of an edition, for its page
@@ -316,12 +433,13 @@ def test_the_jury_of_the_runs_is_their_mean_score(found, edition):
     assert table.loc["Spearman", "estimate"] == pytest.approx(gain)
 
 
-def test_one_run_is_no_jury(edition, everybody):
+def test_one_run_is_no_jury_and_one_judge_no_comparison(edition, everybody):
     first, second = list(edition["simulated-judge"].items())[:2]
-    two = Judges({"a": dict([first]), "b": dict([second])}, {})
+    two, alone = Judges({"a": dict([first]), "b": dict([second])}, {}), Judges({"a": dict([first])}, {})
     pair = comparison.compare_edition(two, "a", {}, everybody)
     assert pair.differences["accuracy"].index.tolist() == ["b"]
     assert set(comparison.jury_of_runs(two, pair)["reason"]) == {"one run of one judge is no jury"}
+    assert "a comparison needs at least two judges" in comparison.compare_edition(alone, "a", {}, everybody).reason
 
 
 def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, everybody):
@@ -333,13 +451,10 @@ def test_without_a_judge_every_key_is_there_with_its_reason(found, edition, ever
     jury = comparison.jury_of_runs({}, empty)
     assert jury["key"].tolist() == ["jury_runs_mean_spearman", "jury_runs_mean_accuracy"]
     assert set(jury["reason"]) == {empty.reason}
-    from sense7.figures import forest
-
-    assert isinstance(forest(empty.panels(), name="x", caption="none"), Sentence)
 
 
-def test_one_judge_of_one_run_without_baselines_says_what_is_lacking(edition, everybody):
-    alone = Judges({"a": dict(list(edition["simulated-judge"].items())[:1])}, {})
-    found = comparison.compare_edition(alone, "a", {}, everybody)
-    assert "a comparison needs at least two judges" in found.reason
-    assert np.isnan(found.counts["estimate"]).all()
+def test_resamples_too_few_for_a_decision_are_said_to_be(study, edition, baselines):
+    few = ParticipantBootstrap(study.conversations["participant"], 60, 1)
+    counts = comparison.compare_edition(edition, "simulated-judge", baselines, few).counts.set_index("key")
+    assert counts.loc["compared_worse_spearman", "reason"] == "too few resamples (60) to decide on 2 pairs"
+    assert counts.loc["compared_conversations", "estimate"] > 0

@@ -17,7 +17,7 @@ import pytest
 
 from helpers import endpoint
 from helpers.extras import need_the_judge
-from helpers.judged import ask, frame_of, kept_in, number_of, plan_for
+from helpers.judged import ask, frame_of, number_of, plan_for
 from sense7.errors import UserError
 from sense7.judge import endpoint as client
 from sense7.judge.endpoint import Endpoint as Address
@@ -264,12 +264,6 @@ def test_what_replies_come_to_and_how_often_they_are_asked_for(server, study_of,
     again = ask(study, server, tmp_path)
     assert set(map(number_of, server.asked)) == failed
     assert again.statuses == Counter(row[1] if number not in failed else "ok" for number, row in enumerate(expected))
-
-
-def test_what_passes_at_the_second_attempt_has_an_answer(server, study_of, tmp_path):
-    server.script = lambda asked: Answered(status=500) if asked.time == 1 else GOOD
-    assert ask(study_of(2), server, tmp_path).statuses == Counter(ok=2)
-    assert {answer.attempts for answer in kept_in(tmp_path).values()} == {2}
 
 
 def test_a_server_that_is_not_there_is_an_error_with_its_reason(study_of, tmp_path):

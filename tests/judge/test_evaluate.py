@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
+from helpers.judged import run_of
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
 from sense7.estimators import bootstrap as bootstrap_module
@@ -19,21 +21,10 @@ from sense7.workbook import Sheet, write_sheets
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_of(seed, rows=40, people=8, failures=0, model="model"):
-    generator = np.random.default_rng(seed)
-    truth = np.clip(np.random.default_rng(0).normal(3.4, 1.2, rows), 1, 5).round(2)
-    score = np.clip(np.round(truth + generator.normal(0, 0.8, rows)), 1, 5)
-    frame = pd.DataFrame({"score": score, "ground_truth": truth, "status": "ok", "model": model})
-    frame["conversation"] = [f"C{row}" for row in range(rows)]
-    frame["participant"] = [f"P{row % people}" for row in range(rows)]
-    frame = frame.astype({"status": object})
-    frame.loc[: failures - 1, ["score", "status"]] = [np.nan, "refusal"]
-    return frame
-
-
-def session(folder, runs=3, **options):
+def session(folder, runs=3, failures=0):
     for run in range(1, runs + 1):
-        write_predictions(prediction_path(folder, "model", "prompt", run), run_of(run, **options))
+        frame = run_of(run, missing=range(failures), model="model")
+        write_predictions(prediction_path(folder, "model", "prompt", run), frame)
     return folder
 
 
@@ -79,16 +70,11 @@ def test_the_word_counts_anywhere_in_the_path(tmp_path):
         evaluate(tmp_path / "results" / "session")
 
 
-def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path):
+def test_a_file_is_taken_once_and_names_tell_files_apart(tmp_path, monkeypatch):
     first, second = (csv(tmp_path / folder / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n") for folder in "ab")
-    assert names_of(evaluate([first, first.parent, first])) == ["m-iter1"]
-    assert names_of(evaluate([first, second])) == [str(first), str(second)]
-
-
-def test_a_file_is_the_same_by_its_relative_path(tmp_path, monkeypatch):
-    csv(tmp_path / "session" / "m-iter1.csv", "IS_EMPATHY,ground-truth\n1,1\n")
     monkeypatch.chdir(tmp_path)
-    assert len(find_files(["session/m-iter1.csv", tmp_path / "session", "session"])[0]) == 1
+    assert names_of(evaluate([first, first.parent, "a/m-iter1.csv"])) == ["m-iter1"]
+    assert names_of(evaluate([first, second])) == [str(first), str(second)]
 
 
 @pytest.mark.parametrize("paths", [[], "empty"])
@@ -98,17 +84,30 @@ def test_no_file_is_one_message(tmp_path, paths):
         evaluate(tmp_path / paths if paths else paths)
 
 
-@pytest.mark.parametrize("column", ["IS_EMPATHY", "ground-truth"])
-def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_how_to_fix_it(tmp_path, column):
+def test_a_stray_file_of_a_folder_is_named_and_left_out(tmp_path):
     session(tmp_path, runs=1)
-    header = [title for title in ("TaskId", "IS_EMPATHY", "ground-truth") if title != column]
-    write_sheets([Sheet("results", header, [["C1", 4.0]])], tmp_path / "other.xlsx")
-    expected = f"other.xlsx: sheet results: the column {column} is missing .*Add it or name it exactly {column}"
-    with pytest.raises(UserError, match=expected):
-        evaluate([tmp_path, tmp_path / "other.xlsx"])
-    if column == "ground-truth":
-        with pytest.raises(UserError, match=expected):
-            evaluate(tmp_path)
+    stray = [
+        csv(tmp_path / "notes.csv", "who,what\nme,look at run 1\n"),
+        csv(tmp_path / "ragged.csv", "My notes\n1,2,3\n"),
+        tmp_path / "tasks.xlsx",
+    ]
+    stray[1].with_name("latin.csv").write_bytes(b"na\xefve,what\n")
+    stray.insert(0, tmp_path / "latin.csv")
+    write_sheets([Sheet("Tasks", ["PID", "TaskId"], [["P1", "C1"]])], stray[-1])
+    found = evaluate(tmp_path, draws=50)
+    assert names_of(found) == ["model-prompt-iter1"]
+    assert found.left_out == dict.fromkeys(stray, "left out, since it holds no column IS_EMPATHY")
+    assert f"{tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY." in found.notes
+    assert json.loads(found.to_json())["left_out"].keys() == set(map(str, stray))
+    assert not evaluate(tmp_path / "model-prompt-iter1.xlsx", draws=50).left_out
+
+
+def test_a_folder_of_stray_files_alone_holds_no_predictions_and_there_is_no_other_policy(tmp_path):
+    csv(tmp_path / "notes.csv", "who,what\n")
+    with pytest.raises(UserError, match=r"no file of predictions; notes.csv: left out, since it holds no column"):
+        evaluate(tmp_path)
+    with pytest.raises(UserError, match="Choose strict or authors"):
+        evaluate(session(tmp_path, runs=1), policy="lenient")
 
 
 @pytest.mark.parametrize(
@@ -117,6 +116,7 @@ def test_a_file_without_its_columns_is_refused_with_file_sheet_column_and_how_to
         ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY,ground-truth\nC1,4\nC2,4,4,4\n"),
         ("model-prompt-iter2.csv", "TaskId,is_empathy,ground-truth\nC1,4,4\n"),
         ("model-prompt-iter2.csv", ""),
+        ("model-prompt-iter2.csv", "TaskId,IS_EMPATHY\nC1,4\n"),
         ("model-prompt-iter2.xlsx", "no workbook"),
     ],
 )
@@ -125,14 +125,6 @@ def test_a_damaged_prediction_file_is_never_left_out_in_silence(tmp_path, name, 
     csv(tmp_path / name, content)
     with pytest.raises(UserError, match=name):
         evaluate(tmp_path)
-
-
-@pytest.mark.parametrize("options", [{"draws": 0}, {"confidence": 1.0}, {"seed": -1}])
-def test_options_out_of_range_are_one_message(tmp_path, options):
-    with pytest.raises(UserError, match=next(iter(options))):
-        evaluate(session(tmp_path, runs=1), **options)
-    with pytest.raises(UserError, match="Choose strict or authors"):
-        evaluate(tmp_path, policy="lenient")
 
 
 # What is found
@@ -146,20 +138,20 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
         header, values = found.sections[0][1]
-        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
-        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman", "naive p"]
+        assert values[:-1] == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
             "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
         )
-        assert any(note.startswith("a: without a usable score: 1 unstated") for note in found.notes)
+        assert "a: without a usable score: 1 unstated." in found.notes
         assert "a: rows without ground truth, left out: 1." in found.notes
 
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
     rows = {row[0]: row[1:] for row in found.sections[0][1]}
-    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
-    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
+    assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
+    assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     means = [row[2] for row in found.sections[1][1][1:7]]
     assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
@@ -198,12 +190,14 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     strict, authors = (evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors"))
     assert strict.sections[0][1][1][1:3] == ["36", "0.900"]
     assert authors.sections[0][1][1][1:3] == ["40", "0.900"]
-    estimates = strict.files[0]["bounds"]["estimate"]
-    ends = f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
-    said = f"without a usable score: 4 refusal; for any values of these scores, the accuracy is {ends}."
-    assert f"model-prompt-iter1: {said}" in strict.notes
+    assert "model-prompt-iter1: without a usable score: 4 refusal." in strict.notes
     assert not any("rewards failure" in note for note in strict.notes)
     assert any("Unusable replies count as 3" in note for note in authors.notes)
+    bounds = strict.sections[2][1][1]
+    estimates = strict.files[0]["bounds"]["estimate"]
+    assert bounds[:2] == ["model-prompt-iter1", "4"]
+    assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
+    assert "Worst and best" in strict.text()
 
 
 def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
@@ -212,7 +206,7 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     found = evaluate(tmp_path, draws=50)
     assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
     assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
-    assert "plain: 40 of the 40 conversations of all files are not in it." in found.notes
+    assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
 
 
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
@@ -247,14 +241,29 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
     assert content["over_files"]["calibration"].keys() == set("12345")
+    assert content["bias"] == {}, "without the data there is no such table"
 
 
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
     found = evaluate(tmp_path)
-    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", ""]
+    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", "", ""]
     assert "no conversation has both a score and a ground truth" in found.text()
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
+
+
+def test_the_p_value_of_spearman_is_the_authors_and_called_naive(tmp_path):
+    session(tmp_path, runs=1, failures=3)
+    (path,) = tmp_path.iterdir()
+    table = pd.read_excel(path, engine="openpyxl")
+    for policy in ("strict", "authors"):
+        scores = table["IS_EMPATHY"] if policy == "strict" else table["IS_EMPATHY"].fillna(3)
+        known = scores.notna()
+        expected = spearmanr(scores[known], table["ground-truth"][known]).pvalue
+        found = evaluate(path, policy=policy, draws=50)
+        assert found.sections[0][1][1][-1] == f"{expected:.3g}"
+        assert json.loads(found.to_json())["files"][0]["spearman_naive_p"] == pytest.approx(expected, rel=1e-12)
+    assert "naive p: Spearman's p as the authors print it. It takes conversations as independent" in found.text()
 
 
 def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
@@ -281,3 +290,28 @@ def test_a_scale_is_given_to_the_command(tmp_path):
     done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--score-scale", "0-100"])
     assert done.exit_code == 0, done.output
     assert "rescaled linearly to 1..5; their mean as given is 67.5" in done.stdout
+
+
+def test_the_command_names_what_it_left_out_on_standard_error(tmp_path):
+    session(tmp_path, runs=1)
+    csv(tmp_path / "notes.csv", "who\n")
+    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--json", "--draws", "50"])
+    assert done.stderr == f"note: {tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY\n"
+    assert json.loads(done.stdout)["files"][0]["name"] == "model-prompt-iter1"
+
+
+# Where a judge errs to one side
+
+
+def test_with_the_data_there_is_a_table_of_errors_for_each_judge():
+    run = str(ROOT / "data" / "synthetic_judge" / "simulated-judge-iter1.xlsx")
+    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200", "--json"])
+    (judge_name, rows), *others = json.loads(said.stdout)["bias"].items()
+    assert (judge_name, others) == ("simulated-judge", [])
+    assert {row["factor"] for row in rows} == {"condition", "model family"}
+    row = next(row for row in rows if (row["factor"], row["group"]) == ("condition", "model-a"))
+    assert row["low"] < row["estimate"] < row["high"]
+    assert row["method"].startswith("simulated judge: ")
+    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200"])
+    assert "Mean error of simulated-judge by group" in said.stdout
+    assert "not known: the judge's name (simulated-judge) names no known model family" in said.stdout

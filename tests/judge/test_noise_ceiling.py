@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,17 +13,15 @@ from scipy import integrate, stats
 from scipy.special import ndtr
 
 from helpers.studies import bootstrap_of
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.figures import Figure, ceiling_curves
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.judge import ceiling as noise_ceiling
-from sense7.judge.baselines import baseline_predictions, baseline_table
-from sense7.judge.judges import read_runs
 from sense7.study import Study
 from sense7.tables import Sentence
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
 
-CLAIMS = Path(__file__).resolve().parents[2] / "data" / "claims.yml"
 SEVEN = list(DIMENSION_NAMES)
 QUADRATURE = 1e-5
 """As documented."""
@@ -114,15 +111,6 @@ def test_what_the_best_judge_gets_is_that_of_adaptive_integration(counts, share)
     assert found == pytest.approx(by_adaptive_integration(counts, share, lambda p: p.max()), abs=QUADRATURE)
 
 
-def test_the_check_values_are_those_of_the_reference_studys_turns(workbooks):
-    """The thresholds behind them are those of the overall ratings of its turns, not of its conversations."""
-    turns = read_workbook(workbooks["reference"]).turns["overall"].dropna()
-    counts = turns.value_counts().reindex(range(1, 6), fill_value=0)
-    found = noise_ceiling.ceiling_curve(noise_ceiling.level_thresholds(counts), [0.29]).iloc[0]
-    assert found["spearman"] == pytest.approx(0.499, abs=5e-4)
-    assert found["accuracy"] == pytest.approx(0.437, abs=5e-4)
-
-
 @settings(max_examples=10, deadline=None)
 @given(counts_strategy)
 def test_ceilings_rise_with_the_content_from_chance_to_what_ties_leave(counts):
@@ -171,12 +159,6 @@ def test_the_need_carries_the_correlations_interval_over_and_says_where_there_is
     assert table["reason"].tolist() == ["", "", "this judge has no such result"]
 
 
-def test_without_a_judge_its_need_is_a_row_with_the_reason(study):
-    needed = noise_ceiling.shares_needed(noise_ceiling.judge_results(study, {}), study).iloc[-1]
-    assert needed["key"] == "ceiling_needed_judge_1_spearman_untied"
-    assert needed["reason"] == "no predictions of a judge are available"
-
-
 # The published classifier
 
 
@@ -193,59 +175,38 @@ def test_published_results_are_said_to_be_from_other_data_unless_they_are_not(ki
 # Available judges
 
 
-def predictions(folder, name, study, scores):
-    truth = ground_truth(study.turns, study.conversations["conversation"])
-    lines = [
-        f"{conversation},P,{score},{known}" for (conversation, known), score in zip(truth.items(), scores, strict=True)
-    ]
-    (folder / f"{name}.csv").write_text("\n".join(["TaskId,PID,IS_EMPATHY,ground-truth", *lines]) + "\n")
-
-
-def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(tmp_path, study):
+def test_runs_of_a_judge_are_averaged_and_judges_kept_apart(study):
     study = replace(study, provenance=None)
-    truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
-    known = np.isfinite(truth)
+    known = study.conversations[["conversation", "participant"]]
+    known = known.assign(ground_truth=ground_truth(study.turns, known["conversation"]).to_numpy()).dropna()
     generator = np.random.default_rng(5)
-    runs = {f"some-prompt-iter{run}": generator.integers(1, 6, size=len(truth)) for run in (1, 2)}
-    runs["other-prompt-iter1"] = np.where(known, labels(truth), 3).astype(int)
-    for name, scores in runs.items():
-        predictions(tmp_path, name, study, scores)
-    found = noise_ceiling.judge_results(study, read_runs(study, tmp_path))["estimate"]
-    assert found.index.tolist() == ["published classifier (on other data)", "other-prompt", "some-prompt"]
-    ranked = np.round(truth[known], 9)  # equal means are ties
-    expected = [stats.spearmanr(scores[known], ranked).statistic for scores in list(runs.values())[:2]]
-    assert found["some-prompt"] == pytest.approx(np.mean(expected))
-    assert noise_ceiling.judge_results(study, read_runs(study)).index.tolist() == found.index.tolist()[:1]
+    runs = {run: known.assign(score=generator.integers(1, 6, size=len(known))) for run in "12"}
+    judges = {"other": {"1": known.assign(score=labels(known["ground_truth"]).astype(float))}, "some": runs}
+    found = noise_ceiling.judge_results(study, judges)["estimate"]
+    assert found.index.tolist() == ["published classifier (on other data)", "other", "some"]
+    ranked = known["ground_truth"].round(9)  # equal means are ties
+    expected = [stats.spearmanr(run["score"], ranked).statistic for run in runs.values()]
+    assert found["some"] == pytest.approx(np.mean(expected))
 
 
-def test_the_words_per_turn_are_those_of_the_baselines(study):
-    some = study.conversations.iloc[::8]
-    study = replace(
-        study,
-        conversations=some.reset_index(drop=True),
-        turns=study.turns[study.turns["conversation"].isin(some["conversation"])],
-        messages=study.messages[study.messages["conversation"].isin(some["conversation"])],
-    )
-    table = baseline_table(baseline_predictions(study), bootstrap_of(study))
+@pytest.mark.parametrize("numbers", [[0.3, 0.1, 0.5], [np.nan] * 3])
+def test_the_words_per_turn_are_those_of_the_baselines(study, numbers):
+    index = pd.MultiIndex.from_tuples([("spearman", "words per turn")])
+    row = estimate_row(*numbers, n=9, unit="correlation", method="mean", reason="few")
+    table = estimate_table({"x": row}, "which").set_axis(index)
     found = noise_ceiling.judge_results(study, {}, baselines=table).loc["baseline: words per turn"]
-    numbers = ["estimate", "low", "high"]
-    assert found[numbers].tolist() == table.loc[("spearman", "words per turn"), numbers].tolist()
-    assert np.isfinite(found[numbers].astype(float)).all()
+    np.testing.assert_array_equal(found[["estimate", "low", "high"]].astype(float), numbers)
 
 
-def test_baselines_that_learn_nothing_have_no_result(minimal_sheets):
-    study = parse_sheets(minimal_sheets())
-    table = baseline_table(baseline_predictions(study), bootstrap_of(study))
-    found = noise_ceiling.judge_results(study, {}, baselines=table).loc["baseline: words per turn"]
-    assert np.isnan(found["estimate"])
-
-
-def test_keys_hold_no_name_of_a_judge(study):
+def test_keys_hold_no_name_of_a_judge_and_without_one_its_need_says_why(study):
     own = dict.fromkeys(("a/b <c>", "x, by y", "baseline: words per turn"), (0.3, np.nan, np.nan))
     judges = pd.concat([noise_ceiling.judge_results(study, {}), correlations(**own)])
     assert noise_ceiling.shares_needed(judges, study)["key"].tolist() == [
         f"ceiling_needed_{who}_spearman_untied" for who in ("published", "judge_1", "judge_2", "words_per_turn")
     ]
+    needed = noise_ceiling.shares_needed(noise_ceiling.judge_results(study, {}), study).iloc[-1]
+    assert needed["key"] == "ceiling_needed_judge_1_spearman_untied"
+    assert needed["reason"] == "no predictions of a judge are available"
 
 
 def test_what_is_recorded_of_the_curve_are_two_points():
@@ -368,52 +329,32 @@ def test_one_condition_has_no_part():
 
 NOTHING = dict.fromkeys(DIMENSION_NAMES)
 EDGES = {
-    "no ground truth": {"messages": NOTHING},
-    "one participant": {"tasks": {"PID": "P1"}},
-    "one conversation each": {"tasks": {"PID": ["P1", "P2", "P3", "P4"]}},
-    "constant": {"messages": {name: [None, "good"] * 8 for name in SEVEN}},
-    "as it comes": {},
-    "three conversations": {"conversations": 3},
-    "one conversation": {"conversations": 1},
-    "no condition": {"tasks": {"Model": None}},
-    "one turn each": {"turns": 1, "conversations": 8, "participants": 3},
-    "different labels": {
-        "conversations": 12,
-        "participants": 6,
-        "messages": {name: [None, "good", None, "poor", None, "very good", None, "poor"] * 6 for name in SEVEN},
-    },
+    "no ground truth": ({"messages": NOTHING}, "no ground truth of a conversation in this data set"),
+    "one participant": ({"tasks": {"PID": "P1"}}, "there is one participant only"),
+    "one conversation each": ({"tasks": {"PID": ["P1", "P2", "P3", "P4"]}}, "no participant has two rated"),
+    "constant": ({"messages": {name: [None, "good"] * 8 for name in SEVEN}}, "the ratings do not vary"),
+    "no condition": ({"tasks": {"Model": None}}, ""),
+    "one turn each": ({"turns": 1, "conversations": 8, "participants": 3}, ""),
 }
 
 
 @pytest.mark.parametrize("case", EDGES)
 def test_what_can_not_be_computed_says_why(minimal_sheets, case):
-    study = parse_sheets(minimal_sheets(**EDGES[case]))
+    changes, reason = EDGES[case]
+    study = parse_sheets(minimal_sheets(**changes))
     bootstrap = bootstrap_of(study)
     shares = noise_ceiling.content_shares(study, bootstrap)
-    at_bound = noise_ceiling.ceilings_at_bound(study, bootstrap, shares)
-    judges = noise_ceiling.judge_results(study, {})
+    assert shares.bounds["reason"].iloc[0].startswith(reason)
+    at_bound, judges = noise_ceiling.ceilings_at_bound(study, bootstrap, shares), noise_ceiling.judge_results(study, {})
     for table in (shares.bounds, at_bound):
         assert (table.loc[table["low"].isna(), "reason"] != "").all()
+    for table in (shares.bounds, at_bound, noise_ceiling.shares_needed(judges, study)):
+        assert (table.loc[table["estimate"].isna(), "reason"] != "").all()
         assert table.loc[table["estimate"].isna(), ["low", "high"]].isna().all(axis=None)
-    needed = noise_ceiling.shares_needed(judges, study)
-    assert (needed.loc[needed["estimate"].isna(), "reason"] != "").all()
     curve = noise_ceiling.ceiling_curve(noise_ceiling.study_thresholds(study))
     shown = ceiling_curves(curve, judges["estimate"], name="ceiling", caption="n.", bound=shares.bounds.iloc[0])
-    undefined = curve["spearman"].isna().any()
-    assert isinstance(shown, Sentence if undefined else Figure)
+    assert isinstance(shown, Sentence if curve["spearman"].isna().any() else Figure)
     assert "nan" not in str(getattr(shown, "alt", shown)).casefold()
-    assert undefined or "nan" not in shown.caption.casefold()
-
-
-def test_reasons_name_what_is_missing(minimal_sheets):
-    def bound(case):
-        study = parse_sheets(minimal_sheets(**EDGES[case]))
-        return noise_ceiling.content_shares(study, bootstrap_of(study)).bounds["reason"].iloc[0]
-
-    assert bound("no ground truth") == "no ground truth of a conversation in this data set"
-    assert bound("one participant") == "there is one participant only"
-    assert bound("one conversation each").startswith("no participant has two rated conversations")
-    assert bound("constant") == "the ratings do not vary"
 
 
 def test_without_a_bound_the_caption_says_why():

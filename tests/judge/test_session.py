@@ -22,7 +22,7 @@ from helpers.extras import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth
-from sense7.judge import answers, journal, session
+from sense7.judge import journal, session
 from sense7.judge.answers import Answer
 from sense7.judge.cost import Price
 from sense7.judge.files import counted_scores, read_predictions
@@ -81,14 +81,6 @@ def test_as_many_requests_run_at_once_as_were_asked_for_and_progress_is_told_cal
     assert [one[:2] for one in told] == [(done, 12) for done in range(1, 13)]
     assert told[-1][2] == pytest.approx(12 * (200 * 1.0 + 30 * 10.0) / 1e6)
     assert re.match(r"12/12 calls, [\d.]+ a second; ok 12; 2,400 \+ 360 tokens; cost 0\.01$", told[-1][3])
-
-
-def test_a_reply_is_parsed_once_unless_a_resume_needs_it(server, study_of, tmp_path, monkeypatch):
-    texts, read = [], answers.read_reply
-    monkeypatch.setattr(answers, "read_reply", lambda text, **known: texts.append(text) or read(text, **known))
-    for calls in (6, 12):
-        ask(study_of(3), server, tmp_path, runs=2)
-        assert (len(texts), len(set(texts))) == (calls, 6)
 
 
 # Resuming

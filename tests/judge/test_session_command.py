@@ -1,4 +1,4 @@
-"""`sense7 judge run` and `judge batch` as commands: what they say, their exit codes, and what a kill costs."""
+"""`sense7 judge run` as a command: what it says, exit codes, what a kill costs, and how answers reach their page."""
 
 import json
 import subprocess
@@ -12,8 +12,12 @@ from typer.testing import CliRunner
 from helpers import endpoint
 from helpers.extras import need_the_judge
 from helpers.judged import kept_in
+from sense7 import sources
+from sense7.book import execute
+from sense7.book.plan import plan
 from sense7.cli.judge import judge as judge_commands
 from sense7.errors import UserError
+from sense7.judge.files import read_predictions
 
 need_the_judge()
 
@@ -121,3 +125,56 @@ def test_what_was_refused_cut_or_never_asked_is_said_with_what_helps(server, com
     assert "never asked: 9 conversations, without a score and not in n under any policy" in evaluated.stdout
     evaluated = invoked("evaluate", tmp_path / "none", "--policy", "authors", "--draws", 50, "--json")
     assert json.loads(evaluated.stdout)["files"][0]["metrics"]["accuracy"]["n"] == 3
+
+
+need_the_judge()
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def answer(asked):
+    """Score by the length of the prompt; every ninth reply holds no score, every seventh one off the scale."""
+    text = f"<S0>Counted.</S0><S2>{1 + len(asked.prompt) // 97 % 5}</S2>"
+    text = "<S2>10</S2>" if len(asked.prompt) % 7 == 0 else text
+    return endpoint.Answer(text="I would rather not say." if len(asked.prompt) % 9 == 0 else text)
+
+
+def sense7_judge(*arguments):
+    done = CliRunner().invoke(judge_commands, list(map(str, arguments)))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def recorded(edition, predictions, data="synthetic"):
+    """Execute the page's notebook; gives its recorded values."""
+    path, provenance = sources.resolve(data)
+    sources.copy_for_edition(path, provenance, edition / "data")
+    given = {"data": f"../data/{provenance.file}", "results": "../results", "predictions": predictions, "draws": 200}
+    jobs = {"19-judge": plan(ROOT, given, provenance.sha256)["19-judge"]}
+    execute.run(jobs, edition, edition / "cache", workers=1)
+    return {value["key"]: value for value in json.loads((edition / "results" / "19-judge.json").read_text("utf-8"))}
+
+
+def test_what_a_judge_answered_stands_on_its_page(tmp_path):
+    out = tmp_path / "asked"
+    with endpoint.Endpoint(answer) as server:
+        asked = ("--model", "judge", "--base-url", server.address, "--data", "synthetic", "--out", out, "--yes")
+        sense7_judge("run", *asked, "--runs", 1, "--limit", 40)
+        sense7_judge("run", *asked, "--runs", 2, "--limit", 60)
+    assert len(server.asked) == 120, "what the first session was answered is not asked again"
+    evaluated = json.loads(sense7_judge("evaluate", out, "--draws", 200, "--json"))["over_files"]["mean"]
+    (out / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    values = recorded(tmp_path / "edition", str(out))
+    assert values["judge_shown"]["estimate"] == "judge-empathy"
+    for metric in ("accuracy", "spearman", "macro_f1", "within_one", "mean_absolute_error"):
+        assert values[f"judge_{metric}"]["estimate"] == pytest.approx(evaluated[metric]["estimate"], abs=1e-12)
+        assert values[f"judge_{metric}"]["n"] == evaluated[metric]["n"]
+    # The page's share is of all conversations of the study, also of those that were never asked about.
+    assert values["judge_coverage"]["estimate"] == pytest.approx(evaluated["coverage"]["estimate"] * 60 / 672)
+    assert values["judge_count_parse_failure"]["estimate"] > 0
+    doubtful = sum(read_predictions(path).frame["doubtful"].sum() for path in out.glob("*.xlsx"))
+    assert values["judge_count_doubtful"]["estimate"] == doubtful > 0
+    page = (tmp_path / "edition" / "notebooks" / "19-judge.ipynb").read_text("utf-8")
+    assert "left out, since it holds no column IS_EMPATHY" in page
+    assert values["judge_authors_accuracy"]["n"] > values["judge_accuracy"]["n"]
+    assert values["judge_used_authors_prompt"]["estimate"] == "no"

@@ -1,4 +1,4 @@
-"""The synthetic workbook: what is put in is there, in ratings, words, sheets and the file of truths."""
+"""The synthetic workbook and its judge: what is put in is there, in ratings, words, scores and the file of truths."""
 
 import dataclasses
 import json
@@ -9,12 +9,23 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.simulate import NOT_PUT, JudgeParameters, Parameters, draw, simulate, truth_text
+from sense7.judge.judges import write_simulated
+from sense7.judge.reply import read_reply
+from sense7.simulate import JudgeParameters, Parameters, describe_parameters, draw, simulate, truth_text
 from sense7.simulate.implied import BATCHES, implied_values, statistics_of
+from sense7.simulate.judge import (
+    KINDS,
+    USABLE,
+    draw_judge,
+    implied_judge_values,
+    judge_statistics,
+    offered_quality,
+    plant_judge,
+    reply_text,
+)
 from sense7.simulate.parameters import TOPICS
 from sense7.simulate.text import PHRASES, write_words
 from sense7.simulate.truth import ground_truth
@@ -50,11 +61,13 @@ from sense7.workbook.xlsx import read_sheets
         ({"turns_maximum": 3}, r"turns_maximum is 3; accepted: at least turns_minimum \(4\)"),
         ({"post_trough_weight": 0.9}, r"post_end_weight is 0.15; accepted: at most 1 together"),
         ({"characteristics": ["Age"], "characteristic_effects": [0]}, r"names other than PID, Age"),
+        ({"judge_signals": 1}, r"no parameter judge_signals\. Did you mean judge_signal"),
+        ({"judge_refusal_rate": 1.0}, r"judge_truncation_rate is 0.006; accepted: at most 1 together"),
     ],
 )
 def test_refusals_name_parameter_value_and_range(mapping, said):
     with pytest.raises(UserError, match=said):
-        Parameters.from_mapping(mapping)
+        (JudgeParameters if "judge_" in said else Parameters).from_mapping(mapping)
 
 
 def test_mapping_changes_only_the_named_entries():
@@ -95,9 +108,7 @@ def test_there_is_a_story_for_every_topic():
     assert set(PHRASES["stories"]) == set(TOPICS)
 
 
-# Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects
-# are rated effects.
-SMALL = Parameters(participants=8, conversations=24, unrated_conversations=1)
+# Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects are rated effects.
 CENTRED = Parameters().replace(
     quality_mean=3.0,
     condition_effects=(0.3, 0.0, 0.0, -0.3),
@@ -113,36 +124,9 @@ CENTRED = Parameters().replace(
 )
 
 
-def frame_of(study):
-    ratings = pd.DataFrame(study.ratings[:, :7], columns=list(DIMENSION_NAMES)).where(study.ratings[:, :7] > 0)
-    turns = pd.DataFrame({"conversation": study.conversation, "mean": ratings.mean(axis=1)})
-    frame = pd.DataFrame({"participant": study.participant, "condition": study.condition})
-    frame["truth"] = turns.groupby("conversation")["mean"].mean()
-    return frame
-
-
 @pytest.fixture(scope="module")
 def large():
     return draw(Parameters(), np.random.default_rng(5), 30)
-
-
-def test_states_and_shapes(default):
-    study = default.study
-    assert set(np.unique(study.ratings)) == {NOT_PUT, 0, 1, 2, 3, 4, 5}
-    blank = study.ratings == NOT_PUT
-    assert (blank.all(axis=1) == blank.any(axis=1)).all(), "a turn is put to rating as a whole"
-    assert study.turns.min() >= 4
-    assert study.turns.max() <= 20
-    assert np.bincount(study.conversation).tolist() == study.turns.tolist()
-    assert not study.failure[study.turn == 0].any()
-    counts = np.bincount(study.participant)
-    assert len(counts) == 109
-    assert counts.sum() == 672
-    assert counts.min() >= 1
-    assert counts.max() > 2 * counts.min()
-    assert np.isnan(ground_truth(study)).sum() == 2
-    for name, low, high in (("importance", 1, 5), ("desired", 1, 3), ("post", 1, 5), ("experience", 1, 5)):
-        assert set(np.unique(getattr(study, name))) == set(range(low, high + 1)), name
 
 
 def test_conditions_are_balanced_within_participants(large):
@@ -161,11 +145,9 @@ def test_between_design_gives_each_participant_one_condition():
 
 def test_condition_differences_are_those_put_in():
     study = draw(CENTRED, np.random.default_rng(2), 30)
-    means = frame_of(study).groupby("condition")["truth"].mean()
+    means = pd.Series(ground_truth(study)).groupby(study.condition).mean()
     # 20,160 conversations with sd of about 0.6: standard error of a difference about 0.01.
-    assert means[0] - means[1] == pytest.approx(0.3, abs=0.035)
-    assert means[0] - means[3] == pytest.approx(0.6, abs=0.035)
-    assert means[1] - means[2] == pytest.approx(0.0, abs=0.035)
+    assert (means[0] - means[1:]).tolist() == pytest.approx([0.3, 0.3, 0.6], abs=0.035)
 
 
 @pytest.mark.long
@@ -185,23 +167,14 @@ def test_tuned_values_are_near_the_published_ones(planted):
         "poor_turn_d": (1.142, 0.03),
         "kappa_linear_Affective": (0.703, 0.004),
         "kappa_linear_Relational": (0.541, 0.004),
+        "judge_spearman": (0.369, 0.003),
+        "judge_accuracy": (0.487, 0.003),
     }
     values = {key: entry["value"] for key, entry in planted.items()}
     for key, (value, allowed) in published.items():
         assert values[key] == pytest.approx(value, abs=allowed), key
     for family, best in (("applicability_", min), ("kappa_linear_", min), ("very_poor_of_rated_", max)):
         assert best(DIMENSION_NAMES, key=lambda name, of=family: values[of + name]) == "Relational"
-
-
-def test_a_failure_of_continuity_drops_and_lingers(large):
-    overall = large.latent[:, 7]
-    before = np.append(False, large.failure[:-1]) & (large.turn > 0) & ~large.failure
-    usual = overall[large.carry < 0.02].mean()
-    assert overall[large.failure].mean() < usual - 0.6
-    assert usual - 0.7 < overall[before].mean() < usual - 0.2
-    drop = large.quality[large.carry < 0.02].mean(axis=0) - large.quality[large.failure].mean(axis=0)
-    assert DIMENSION_NAMES[int(drop.argmax())] == "Relational"
-    assert DIMENSION_NAMES[int(np.argsort(drop)[-2])] == "Contextual"
 
 
 def test_unmet_expectation_lowers_post_task_ratings():
@@ -212,15 +185,6 @@ def test_unmet_expectation_lowers_post_task_ratings():
     loss = without.post.mean(axis=1) - with_drop.post.mean(axis=1)
     assert loss[~without.unmet].max() == 0
     assert 0.6 < loss[without.unmet].mean() < 1.0
-
-
-def test_characteristics_with_and_without_effect(large):
-    means = frame_of(large).groupby("participant")["truth"].mean().dropna()
-    # 3,270 participants: standard error of a null correlation 0.0175.
-    correlations = [np.corrcoef(large.scores[means.index, k], means)[0, 1] for k in range(8)]
-    assert correlations[0] > 0.25
-    assert correlations[1] > 0.15
-    assert np.abs(correlations[2:]).max() < 0.07
 
 
 @pytest.mark.parametrize(
@@ -244,33 +208,6 @@ def slots(text):
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def balance_of(texts):
-    """Whole sentences of good and very good turns minus those of poor ones, found in the texts."""
-    good, poor = [], []
-    for sayings in PHRASES["phrases"].values():
-        levels = list(sayings.values())
-        good += [phrase for level in levels[2:] for phrase in level if not slots(phrase)]
-        poor += [phrase for phrase in levels[0] if not slots(phrase)]
-    return np.array([sum(s in text for s in good) - sum(s in text for s in poor) for text in texts])
-
-
-def test_text_carries_signal_but_not_all(default):
-    balance = balance_of(default.words.assistant)
-    quality = default.study.quality.mean(axis=1)
-    overall = default.study.ratings[:, 7]
-    assert 0.35 < spearmanr(balance, quality).statistic < 0.9
-    assert 0.2 < spearmanr(balance[overall > 0], overall[overall > 0]).statistic < 0.8
-
-
-def test_each_behaviour_follows_its_own_dimension(default):
-    shown, quality = default.words.shown, default.study.quality
-    for place, name in enumerate(DIMENSION_NAMES):
-        rows = shown[:, place] >= 0
-        assert rows.sum() > 500, name
-        own = np.corrcoef(shown[rows, place], quality[rows, place])[0, 1]
-        assert 0.6 < own < 0.97, name
-
-
 def test_noise_drowns_the_signal():
     parameters = Parameters(participants=40, conversations=200, text_noise_sd=20)
     study = draw(parameters, np.random.default_rng(1))
@@ -289,36 +226,6 @@ def test_text_does_not_know_the_person():
     two = write_words(second, np.random.default_rng(4))
     assert one.assistant == two.assistant
     assert one.user == two.user
-
-
-def test_failures_read_like_failures(default):
-    words, study = default.words, default.study
-    starts = tuple(phrase.split("{")[0] for phrase in PHRASES["failures"])
-    failed = [words.assistant[row].startswith(starts) for row in range(len(study.turn))]
-    assert failed == study.failure.tolist()
-    complaint = tuple(phrase.split("{")[0].strip().lower() for phrase in PHRASES["complaints"])
-    after = np.flatnonzero(study.failure[:-1] & (study.turn[1:] < study.turns[study.conversation[1:]] - 1)) + 1
-    after = after[study.turn[after] > 0]
-    assert len(after) > 100
-    assert all(words.user[row].lower().startswith(complaint) for row in after)
-
-
-def test_words_are_finished_and_varied(default):
-    words = default.words
-    for text in words.user + words.assistant + [c for c in words.comment if c]:
-        assert text == " ".join(text.split())
-        assert text
-        assert not set("{}+") & set(text), text
-    assert len(set(words.assistant)) > 0.95 * len(words.assistant)
-    assert len(set(words.user)) > 0.4 * len(words.user)
-    lengths = [len(text) for text in words.assistant]
-    assert 120 < np.mean(lengths) < 400
-
-
-def test_no_sentence_comes_twice_in_a_row(default):
-    words, study = default.words, default.study
-    for row in np.flatnonzero(study.turn > 0):
-        assert words.assistant[row] != words.assistant[row - 1]
 
 
 @pytest.mark.parametrize("name", DIMENSION_NAMES)
@@ -351,17 +258,8 @@ def test_stories_hold_together(topic):
     assert all(goal.startswith("to ") for goal in story["goals"])
 
 
-def test_comments_follow_ratings(default):
-    study, comments = default.study, default.words.comment
-    given = np.array([comment is not None for comment in comments])
-    overall = study.ratings[:, 7]
-    assert not given[(study.ratings[:, :7] <= 0).all(axis=1)].any()
-    assert given[(overall > 0) & (overall <= 2)].mean() > 1.5 * given[overall == 4].mean()
-    assert 0.04 < given.mean() < 0.2
-
-
 def test_same_seed_same_content_other_seed_other_content(small):
-    again, other = simulate(SMALL, 3), simulate(SMALL, 4)
+    again, other = (simulate(small.study.parameters, seed) for seed in (3, 4))
     assert again.sheets == small.sheets
     assert truth_text(again.truth) == truth_text(small.truth)
     assert other.sheets["Messages"].rows != small.sheets["Messages"].rows
@@ -381,12 +279,19 @@ def test_files_are_what_the_sheets_and_the_truth_say(small, tmp_path):
         small.write(tmp_path / "b.xlsx", tmp_path / "a.json" / "b.json")
 
 
-def test_embedded_files_are_regenerated_and_small(default, truth):
-    """data/ holds what the defaults give today."""
-    workbook, truths = data_file("synthetic.xlsx"), data_file("synthetic_truth.json")
+def test_embedded_files_are_those_that_the_defaults_give_today_and_small(default, tmp_path):
+    """Every number and word of the simulation is compared with the one that is committed."""
+    workbook, judge = data_file("synthetic.xlsx"), data_file("synthetic.xlsx").with_name("synthetic_judge")
     assert read_sheets(workbook) == default.sheets
+    write_simulated(default, tmp_path / "again")
+    embedded, again = ({path.name: path.read_bytes() for path in at.iterdir()} for at in (judge, tmp_path / "again"))
+    assert embedded == again
     assert workbook.stat().st_size < 3e6
-    assert truths.stat().st_size < 1.5e6
+    assert data_file("synthetic_truth.json").stat().st_size < 1.5e6
+    assert sum(map(len, embedded.values())) < 600_000
+
+
+def test_the_embedded_truth_is_that_of_the_default_parameters(truth):
     assert Parameters.from_mapping(truth["parameters"]) == Parameters()
     few = implied_values(Parameters(), batches=2)
     for entry in truth["planted"]:
@@ -416,14 +321,13 @@ def test_the_strict_reader_finds_the_ratings_and_what_real_data_have(default):
     assert study.participants.notna().all(axis=None)
     rated = study.turns_put_to_rating["conversation"].unique()
     assert len(set(study.conversations["conversation"]) - set(rated)) == 2
-    messages, rows = study.messages, default.sheets["Messages"].rows
+    messages = study.messages
     assert (messages.groupby("conversation")["seconds"].diff().dropna() > 0).all()
     assert 40 < (messages["role"] == "error").sum() < 200
     assert 5 < messages["content"].isna().sum() < 100
-    assert sum(row[5] is not None for row in rows) > 100
     assert messages["comment"].notna().sum() > 200
-    spellings = {cell for row in rows for cell in row[6:14] if cell}
-    assert {"Very good", "very good", "Very Good", "Unknown", "unknown"} <= spellings
+    cells = {cell for row in default.sheets["Messages"].rows for cell in row[6:14] if cell}
+    assert {"Very good", "very good", "Very Good", "Unknown", "unknown"} <= cells, "spelled as people do"
 
 
 def test_truth_is_complete(truth, planted):
@@ -490,3 +394,153 @@ def test_a_study_without_texts_has_the_same_ratings():
     role = mute.sheets["Messages"].header.index("Role")
     said = {row[content] for row in mute.sheets["Messages"].rows if row[role] in ("user", "assistant")}
     assert said <= {".", None}
+
+
+PLAIN = JudgeParameters(
+    judge_length_weight=0.0,
+    judge_level_shift=0.0,
+    judge_misjudgment_sd=0.0,
+    judge_jitter_sd=0.0,
+    judge_refusal_rate=0.0,
+    judge_no_number_rate=0.0,
+    judge_off_scale_rate=0.0,
+    judge_truncation_rate=0.0,
+)
+"""A judge that sees nothing but what the conversation offers."""
+
+
+def scores_of(study, judge, *, words=400.0, seed=1):
+    return draw_judge(study, np.full(len(study.turns), words), judge, np.random.default_rng(seed))
+
+
+# What is planted
+
+
+def test_the_judge_without_any_error_gives_the_level_of_what_is_offered(large):
+    found = scores_of(large, PLAIN.replace(judge_signal=1.0))
+    expected = np.clip(np.ceil(offered_quality(large) - 0.5), 1, 5)
+    np.testing.assert_array_equal(found.score, np.tile(expected, (10, 1)))
+    assert (found.kind == USABLE).all()
+
+
+def test_the_signal_is_a_slope_and_nothing_of_the_person_is_in_it(large):
+    judgment = scores_of(large, PLAIN).judgment
+    slope, level = np.polyfit(offered_quality(large) - 4.19, judgment, 1)
+    assert (slope, level) == (pytest.approx(0.7), pytest.approx(4.19))
+    person = large.participant_effect[large.participant]
+    assert abs(np.corrcoef(judgment, person)[0, 1]) < 0.03
+
+
+def test_a_shift_moves_every_judgment_and_the_weight_on_length_is_per_doubling_of_the_words(large):
+    judge = PLAIN.replace(judge_length_weight=0.2, judge_usual_length=100.0, judge_level_shift=-0.6)
+    plain = scores_of(large, PLAIN).judgment
+    for words, doublings in ((100.0, 0), (200.0, 1), (25.0, -2)):
+        moved = scores_of(large, judge, words=words).judgment - plain
+        np.testing.assert_allclose(moved, 0.2 * doublings - 0.6, atol=1e-12)
+    assert np.isfinite(scores_of(large, judge, words=0.0).judgment).all()
+
+
+def test_misjudgment_is_shared_by_the_runs_and_jitter_is_not(large):
+    plain = scores_of(large, PLAIN).judgment
+    found = scores_of(large, PLAIN.replace(judge_misjudgment_sd=0.5))
+    assert (found.score == found.score[0]).all()
+    assert (found.judgment - plain).std() == pytest.approx(0.5, abs=0.015)
+    jittered = scores_of(large, PLAIN.replace(judge_jitter_sd=0.2)).score
+    assert (jittered != jittered[0]).any()
+
+
+def test_shares_of_unusable_replies_are_those_put_in(large):
+    rates = (0.03, 0.02, 0.01, 0.04)
+    judge = JudgeParameters(
+        judge_refusal_rate=rates[0],
+        judge_no_number_rate=rates[1],
+        judge_off_scale_rate=rates[2],
+        judge_truncation_rate=rates[3],
+    )
+    kinds = scores_of(large, judge).kind
+    for place, rate in enumerate(rates, 1):
+        # 201,600 replies: a standard error of at most 0.0005.
+        assert (kinds == place).mean() == pytest.approx(rate, abs=0.002), KINDS[place]
+    assert (scores_of(large, judge.replace(judge_refusal_rate=0.93)).kind != USABLE).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "finish", "status", "authors"),
+    [
+        ("ok", "stop", "ok", 4.0),
+        ("refusal", "content_filter", "refusal", 3.0),
+        ("no number", "stop", "parse_failure", 3.0),
+        ("off the scale", "stop", "parse_failure", 1.0),
+        ("truncated", "length", "truncated", 3.0),
+    ],
+)
+def test_replies_are_read_as_what_they_are_and_say_that_they_are_simulated(kind, finish, status, authors):
+    text = reply_text(KINDS.index(kind), 4)
+    read = read_reply(text, finish_reason=finish)
+    assert (read.status, read.score, read.authors_score) == (status, 4.0 if kind == "ok" else None, authors)
+    assert text.removeprefix("<S0>").startswith("Simulated: no model was asked")
+    assert not (kind == "ok" and read.doubtful)
+
+
+# Its parameters
+
+
+def test_every_parameter_is_listed_documented_and_taken_back():
+    judge = JudgeParameters(judge_signal=1)
+    assert JudgeParameters.from_mapping(judge.as_dict()) == judge
+    listed = "\n".join(describe_parameters())
+    for name in judge.as_dict():
+        assert f"{name} = " in listed
+
+
+# The study stays the same
+
+
+def test_the_judge_changes_nothing_of_the_study(small):
+    without = simulate(small.study.parameters, 3, judge=None)
+    assert without.sheets == small.sheets
+    assert without.judged is None
+    assert "judge" not in without.truth
+    assert without.truth["units"] == small.truth["units"]
+    keys = [entry["key"] for entry in without.truth["planted"]]
+    assert keys == [entry["key"] for entry in small.truth["planted"] if not entry["key"].startswith("judge_")]
+
+
+# Its truth
+
+
+@pytest.mark.long
+def test_a_judge_that_was_moved_away_is_not_called_tuned():
+    small = Parameters(participants=8, conversations=30, unrated_conversations=1)
+    entries = {entry["key"]: entry for entry in plant_judge(small, JudgeParameters(judge_signal=0.0))}
+    assert not entries["judge_spearman"]["tuned"]
+    assert entries["judge_spearman"]["value"] < 0.15
+    assert entries["judge_signal"]["value"] == 0.0
+
+
+@pytest.mark.long
+def test_what_follows_directly_is_what_was_put_in(planted):
+    assert planted["judge_coverage"]["value"] == pytest.approx(1 - 0.028, abs=0.0004)
+    # Only jitter parts the runs: without it, all of them agree.
+    still = implied_judge_values(Parameters(), JudgeParameters(judge_jitter_sd=0.0), 2, 2, 2)
+    assert still["judge_same_label"][0] == pytest.approx(1.0)
+
+
+def test_statistics_of_a_judge_are_those_of_a_small_table_by_hand():
+    """Four conversations, two runs: every number can be counted."""
+    study = draw(Parameters(participants=2, conversations=4, unrated_conversations=0), np.random.default_rng(8))
+    truth = ground_truth(study)
+    judge = JudgeParameters(judge_runs=2)
+    scores = draw_judge(study, np.ones(4), judge, np.random.default_rng(1))
+    label = np.rint(truth).astype(np.int8)
+    score = np.array([label, np.where(np.arange(4) == 0, label - 1, label)], dtype=np.int8)
+    kind = np.zeros((2, 4), dtype=np.int8)
+    kind[1, 3] = KINDS.index("off the scale")
+    found = judge_statistics(study, type(scores)(judge, scores.judgment, score, kind), np.ones(4))
+    assert found["judge_accuracy"] == pytest.approx((1 + 2 / 3) / 2)
+    assert found["judge_coverage"] == pytest.approx(7 / 8)
+    assert found["judge_same_label"] == pytest.approx(2 / 3)
+    second = (score[1] - truth)[:3].mean()
+    assert found["judge_level_bias"] == pytest.approx(((score[0] - truth).mean() + second) / 2)
+    # The authors read 1 from a 10.
+    assert found["judge_authors_accuracy"] == pytest.approx((1 + 2 / 4) / 2)

@@ -23,7 +23,7 @@ from sense7.findings import (
 from sense7.findings import measures as measures_module
 from sense7.findings import ratings as library_ratings
 from sense7.simulate import Parameters, draw
-from sense7.simulate.implied import TWINS, arrays, conversations, implied_values, ratings, statistics_of
+from sense7.simulate.implied import arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.truth import described, parameters_behind
 
 PARAMETERS = Parameters()
@@ -292,10 +292,6 @@ def test_an_effect_that_is_not_planted_is_nothing_to_rest_on_unless_none_is():
     planted = {"slope_a": 0.0, "slope_b": 0.3, "level": 1.0}
     assert parameters_behind(("slope_*", "level"), planted) == ["slope_b", "level"]
     assert parameters_behind(("slope_*",), planted | {"slope_b": 0.0}) == ["slope_a", "slope_b"]
-
-
-def test_a_statistic_under_two_names_is_one(plain):
-    assert all(plain[key] == plain[twin] for key, twin in TWINS.items())
 
 
 def test_without_effects_what_measures_an_effect_is_zero():

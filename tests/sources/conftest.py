@@ -1,7 +1,5 @@
 """A checkout, a cache and a server of the tests' own."""
 
-import hashlib
-
 import pytest
 
 from helpers.downloads import Server
@@ -45,14 +43,3 @@ def listening():
 def left_behind(places):
     """Names of unfinished files and folders in the cache."""
     return lambda: sorted(path.name for path in (places / "cache").rglob("*") if ".part" in path.name)
-
-
-@pytest.fixture
-def digest_of():
-    """The first digits of the SHA-256 of the cells of sheets."""
-
-    def digest(sheets):
-        cells = [(sheet.name, sheet.header, sheet.rows) for sheet in sheets]
-        return hashlib.sha256(repr(cells).encode()).hexdigest()[:16]
-
-    return digest
