@@ -18,11 +18,14 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pybtex.database import parse_file, parse_string
 from scripts import check_release
 
 import sense7
+from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
@@ -467,3 +470,36 @@ def test_issue_templates_are_forms_that_ask_for_what_is_needed(path):
     assert {"name", "description", "body"} <= form.keys()
     assert any(part["validations"]["required"] for part in form["body"] if "validations" in part)
     assert len({part["id"] for part in form["body"]}) == len(form["body"])
+
+
+# Works that are cited, and licenses
+
+SOURCE = {path: path.read_text("utf-8") for path in [*BOOK.glob("*.md"), *(ROOT / "notebooks").glob("[0-9]*.md")]}
+BIBLIOGRAPHY = parse_file(BOOK / "references.bib").entries
+PAPER = "suh2025sense7taxonomydatasetmeasuring"
+
+
+def test_what_is_cited_is_what_the_bibliography_holds():
+    roles = re.findall(r"\{cite:[pt]\}`([^`]+)`", "\n".join(SOURCE.values()))
+    assert {key.strip() for keys in roles for key in keys.split(",")} == set(BIBLIOGRAPHY)
+
+
+def test_the_paper_is_cited_alike_everywhere():
+    paper = BIBLIOGRAPHY[PAPER]
+    blocks = re.findall(r"```bibtex\n(.*?)```", SOURCE[BOOK / "cite.md"], re.DOTALL)
+    (shown,) = (parse_string(block, "bibtex").entries[PAPER] for block in blocks if PAPER in block)
+    assert (dict(shown.fields), shown.persons) == (dict(paper.fields), paper.persons)
+    reference = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["preferred-citation"]
+    assert reference["title"] == re.sub(r"[{}]", "", paper.fields["title"])
+    names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
+    assert names == [str(person) for person in paper.persons["author"]]
+    assert f"arXiv:{paper.fields['eprint']}" in [item["value"] for item in reference["identifiers"]]
+
+
+def test_every_license_is_that_of_the_registry_and_the_license_file():
+    rows = [line.strip("| ").split(" | ") for line in SOURCE[BOOK / "cite.md"].splitlines() if line.startswith("| ")]
+    licences = {what: licence.strip("`").replace(" ", "-") for what, _, licence in rows[1:]}
+    for name, words in {"official": "official workbook", "ieval": "iEval", "lend-an-ear": "Lend an Ear"}.items():
+        (licence,) = [licence for what, licence in licences.items() if what.startswith(words)]
+        assert licence == SOURCES[name].licence
+    assert (ROOT / "LICENSE").read_text("utf-8").startswith(f"{licences['code and prose of this companion']} License")
