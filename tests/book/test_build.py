@@ -562,7 +562,7 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path):
     "problem", [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")]
 )
 def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
-    """In this process or in another; on a real one: tests/faults/test_interrupted_build.py."""
+    """In this process or in another."""
     good = own.bytes(SHARED_NAME)
     replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")
 

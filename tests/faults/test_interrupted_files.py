@@ -1,4 +1,4 @@
-"""`sense7 simulate` and `fetch`, ended at any moment or on a full disk: earlier files stay, or the new are there."""
+"""`sense7 simulate` and `fetch`, ended at any moment: earlier files stay, or the new are there."""
 
 import json
 import sys
@@ -24,7 +24,6 @@ class Work:
 
     command: interrupting.Command
     arguments: tuple
-    on_a_full_disk: tuple
     named: str
     together: tuple = ()
     """Files that are the old or the new ones as a whole."""
@@ -51,7 +50,7 @@ def simulation(tmp_path_factory):
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
     arguments = ("simulate", "--out", out, "--seed", 2, *SMALL)
     judged = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in (1, 2))
-    work = Work(command, arguments, arguments, "study.xlsx", judged)
+    work = Work(command, arguments, "study.xlsx", judged)
     assert sorted(work.before) == sorted(["study.xlsx", "study_truth.json", *judged])
     return work
 
@@ -82,8 +81,7 @@ def fetched(tmp_path_factory):
         server.answers["/official.xlsx"] = old
         assert command.run(*arguments).code == 0
         server.answers["/official.xlsx"] = slowly(new)
-        (base / "given.xlsx").write_bytes(new)
-        yield Work(command, arguments, ("fetch", "official", "--again", "--mirror", base / "given.xlsx"), "official")
+        yield Work(command, arguments, "official")
     finally:
         server.close()
 
@@ -124,15 +122,4 @@ def test_whatever_ends_it_the_files_are_whole_and_the_next_run_gives_the_same(wo
     found = interrupting.content(work.command.folder)
     assert without_time(work.after).items() <= without_time(found).items()
     assert found.keys() <= work.before.keys() | work.after.keys()
-    assert interrupting.unfinished(work.command.folder) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("room", [0, 8])
-def test_on_a_full_disk_it_names_the_file_and_the_fix_and_keeps_what_was_here(work, room):
-    ended = work.command.run_on_a_full_disk(room, *work.on_a_full_disk)
-    interrupting.require_full(ended, work.named)
-    found = interrupting.content(work.command.folder)
-    assert work.before.items() <= found.items()
-    assert found.keys() <= work.before.keys() | work.after.keys()  # a new copy may be there, whole, without its record
     assert interrupting.unfinished(work.command.folder) == []
