@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers.chromium import chromium
 from helpers.golden import REFERENCE, reference
-from helpers.released import lend_an_ear_sheets
+from helpers.pages import chromium
+from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.plan import ONE_THREAD
