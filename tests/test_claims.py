@@ -197,26 +197,26 @@ OWN = ImpliedTruth(0.95, 0.001, 0.01, 200, "the companion's statistics, 200 stud
             truth(0.94),
             None,
             "true value inside",
-            "The interval contains 0.940, which follows",
+            "It is 0.940, implied by",
         ),
         (
             recorded(0.95, 0.94, 0.96),
             truth(0.93),
             None,
             "true value outside",
-            "The interval misses 0.930, which follows",
+            "It is 0.930, implied by",
         ),
         (
             recorded(0.3, -0.1, 0.9),
             truth(0.5, kind="parameter"),
             None,
             "true value inside",
-            "The interval contains 0.500",
+            "It is 0.500, planted",
         ),
         (recorded("a"), truth("a"), None, "found again", "A (implied, by independent code) was found."),
         (recorded("b"), truth("a"), None, "not found again", "A (implied, by independent code) was not found."),
-        (recorded(0.94, 0.93, 0.96), None, OWN, "true value inside", "The interval contains 0.950"),
-        (recorded(0.94, 0.93, 0.96), truth(0.97), OWN, "true value outside", "The interval misses 0.970"),
+        (recorded(0.94, 0.93, 0.96), None, OWN, "true value inside", "It is 0.950, implied"),
+        (recorded(0.94, 0.93, 0.96), truth(0.97), OWN, "true value outside", "It is 0.970, implied"),
         (
             recorded(0.969),
             None,
@@ -246,7 +246,7 @@ def test_the_second_mark_says_whether_what_was_put_into_the_simulation_is_found(
 
 def test_a_truth_that_was_planted_is_called_so_and_one_near_the_published_figure_is_marked():
     row = simulated(recorded(0.3, -0.1, 0.9), BEYOND, truth(0.5, kind="parameter", tuned=True))
-    assert row.check["says"] == "The interval contains 0.500, which was put into the simulation."
+    assert row.check["says"] == "It is 0.500, planted."
     assert (row.tuned, row.truth) == (True, 0.5)
     found = simulated(counted(109), COUNT, truth(109, key="participants", kind="count"))
     assert (found.check["passed"], found.check["says"]) == (True, "109 (planted) was found.")

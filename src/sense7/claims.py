@@ -367,10 +367,9 @@ def _check(claim: Claim, value: Mapping, planted: Mapping | None, implied: Impli
         says += "over simulated studies."
     else:
         passed = bool(rounded(low) <= rounded(truth) <= rounded(high))
-        of = "was put into" if source == "planted" else "follows from"
-        shown, contains = format_number(truth, unit), "contains" if passed else "misses"
-        says, mark = f"The interval {contains} {shown}, which {of} the simulation.", "inside" if passed else "outside"
-        return {"passed": passed, "mark": f"true value {mark}", "says": says}, tuned, truth
+        how = "planted" if source == "planted" else "implied by what was planted"
+        mark = f"true value {'inside' if passed else 'outside'}"
+        return {"passed": passed, "mark": mark, "says": f"It is {format_number(truth, unit)}, {how}."}, tuned, truth
     mark = "found again" if passed else "not found again"
     return {"passed": passed, "mark": mark, "says": f"{says[0].upper()}{says[1:]}"}, tuned, truth
 

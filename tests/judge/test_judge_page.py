@@ -100,4 +100,4 @@ def test_the_simulated_judge_is_called_so_in_every_output_of_its_page(tmp_path):
     assert len(silent) == 1, "only that nothing was left out of the files"
     assert "Nothing was left out" in silent[0]
     assert "no model was asked" in "".join(shown)
-    assert "tuned to the published figures, so their nearness is no evidence" in "".join(shown)
+    assert "tuned to the published figures, so that nearness is no evidence" in "".join(shown)

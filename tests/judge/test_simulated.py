@@ -247,7 +247,7 @@ def test_the_truth_is_that_of_these_predictions_or_of_none(folder, small, study)
 
 def test_the_sentence_on_simulated_judges_names_each():
     assert simulated_note(["b", "a"]).startswith("a and b are simulated judges: no model was asked")
-    assert "tuned to the published figures, so their nearness is no evidence" in simulated_note(["a"])
+    assert "tuned to the published figures, so that nearness is no evidence" in simulated_note(["a"])
 
 
 def test_level_and_length_without_words_or_scores_say_why(study):

@@ -249,7 +249,7 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
     counts = all(kind.kind in "iu" for kind in shown.dtypes)
     form = ",.0f" if counts else "z.2f"
     with styled():
-        drawing, axes = new_axes(7, 5.4 if square else 1.6 + 0.32 * len(matrix))
+        drawing, axes = new_axes(7, 5.4 if square else 1.6 + 0.25 * len(matrix))
         seaborn.heatmap(
             shown.astype(float).rename(index=str, columns=str),
             cmap="cividis",  # even in lightness, the same to colour-blind readers

@@ -147,7 +147,7 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         return Sentence(f"No reliability diagram: {reasons or 'nothing was predicted'}.")
     levels, ends = np.arange(1, len(LEVELS) + 1), [1, len(LEVELS)]
     with styled():
-        drawing, axes = new_axes(7, 4)
+        drawing, axes = new_axes(7, 3.4)
         axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
         axes.text(1.55, 1.68, "score = ratings", rotation=45, rotation_mode="anchor", transform_rotates_text=True)
         numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)

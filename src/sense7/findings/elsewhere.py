@@ -37,18 +37,19 @@ from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
 from sense7.findings.whose_empathy import experts_agreement, panel
+from sense7.record import format_number
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.study import Study
 
 __all__ = [
     "acknowledgements",
+    "distances_from_lines",
     "felt_heard",
     "felt_heard_resampling",
     "felt_heard_tables",
     "felt_heard_verdict",
     "ieval",
-    "lines_and_intervals",
     "matrix",
     "matrix_cells",
     "published",
@@ -405,7 +406,7 @@ _SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 FINDINGS: tuple[Finding, ...] = (
     Finding(
         "consistency",
-        "Ratings given together are internally consistent",
+        "Ratings are internally consistent",
         "alpha_turn",
         {
             "ieval": ("ieval_alpha", "alpha of five statements, by the user", _ALPHA),
@@ -418,7 +419,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "individual",
-        "Who rates matters more than what answers, and about what",
+        "Who rates matters most",
         "finding_individualized",
         {
             "ieval": (
@@ -467,7 +468,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "judge",
-        "A language model agrees with the person only in part",
+        "A language model agrees in part",
         "judge_spearman",
         {
             "perceived_empathy": (
@@ -492,7 +493,7 @@ FINDINGS: tuple[Finding, ...] = (
     ),
     Finding(
         "characteristics",
-        "Ratings go with characteristics of the person",
+        "Ratings go with characteristics",
         "finding_data",
         {
             "ieval": (
@@ -652,24 +653,18 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     return estimate_table(rows, "verdict")
 
 
-def lines_and_intervals(table: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, tuple[float, ...]]]:
-    """Return the values of the matrix by finding, with the lines that judge them, for a figure.
+def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
+    """Return on which side of the line that judges it each value of the matrix lies, for a figure.
 
-    Title -> table of estimates with a row for each data set, and the lines: that of the claim, and that of its
-    contrary where it is another one. A finding whose values have several units gives one entry for each unit, as
-    those cannot share an axis.
+    Value minus line, with the ends of its interval, each row on a scale of its own: the end that is further from the
+    line is at one. One row for each finding and data set, named with the value in its own unit.
     """
-    panels = {}
+    rows = {}
     for finding in FINDINGS:
-        groups = list(table[(table["finding"] == finding.name) & (table["key"] != "")].groupby("unit", sort=False))
-        for unit, some in groups:
-            rule = finding.asked[some["data_set"].iloc[0]][2]
-            rows = {
-                DATA_SETS[row["data_set"]]: estimate_row(
-                    row["estimate"], row["low"], row["high"], n=row["n"], unit=unit, method=row["method"]
-                )
-                for row in some.to_dict("records")
-            }
-            title = finding.title + (f": {', '.join(rows)}" if len(groups) > 1 else "")
-            panels[title] = estimate_table(rows, "data set"), (rule.line, *{rule.contrary} - {rule.line, None})
-    return panels
+        for row in table[(table["finding"] == finding.name) & (table["key"] != "")].to_dict("records"):
+            line = finding.asked[row["data_set"]][2].line
+            furthest = max(abs(row[end] - line) for end in ("low", "high"))
+            value, low, high = ((row[end] - line) / furthest for end in ("estimate", "low", "high"))
+            name = f"{finding.title} ({DATA_SETS[row['data_set']]}: {format_number(row['estimate'], row['unit'])})"
+            rows[name] = estimate_row(value, low, high, n=row["n"], unit="of the further end", method=row["method"])
+    return estimate_table(rows, "finding, data set and value")

@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from sense7.simulate import Simulation
 
 ABOUT_SIMULATED = (
-    "no model was asked, and the scores say nothing about any model. As the simulation comes, the correlation and "
-    "the accuracy of its judge were tuned to the published figures, so their nearness is no evidence."
+    "no model was asked. Correlation and accuracy were tuned to the published figures, so that nearness is no evidence."
 )
 """What a reader has to know of every figure of a simulated judge."""
 

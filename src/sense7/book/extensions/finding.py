@@ -73,7 +73,6 @@ class FindingDirective(SphinxDirective):
             raise self.error("finding: name a claim of the ledger, or say with :claim: what the page asks.")
         if not self.content:
             raise self.error("finding: the content has to say what this edition shows.")
-        released = self.env.docname.removeprefix("notebooks/") in edition.facts["made"].get("released", ())
         answer = nodes.container(classes=["sense7-answer"])
         self.state.nested_parse(self.content, self.content_offset, answer)
         box = nodes.container(classes=["sense7-finding"])
@@ -91,11 +90,6 @@ class FindingDirective(SphinxDirective):
             box += _part("Verdict", self._words(self.options["verdict"]))
         elif not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
-        kind, said = "Synthetic data", "no number here is a finding about SENSE-7."
-        if released:
-            kind, said = "Real ratings of other studies", "not SENSE-7, and the same in every edition."
-        if released or edition.facts["kind"] == "synthetic":
-            box += paragraph(nodes.strong(text=f"{kind}:"), f" {said}", classes=["sense7-kind"])
         return [answer, box]
 
     def _words(self, text: str) -> nodes.paragraph:

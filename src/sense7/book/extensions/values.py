@@ -109,12 +109,11 @@ class Edition:
         near |= {row["computed"]["key"]: row["id"] for row in self.ledger if row["computed"]}
         return list(dict.fromkeys(names[near[key]] for key in keys))
 
-    def tuned_on(self, page: str) -> dict[str, int | None]:
-        """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
+    def tuned_on(self, page: str) -> list[str]:
+        """Keys of the tuned values on a notebook's page, its own and those of notebooks that it needs."""
         name = page.removeprefix("notebooks/")
         recorders = {name, *self.facts["made"]["needs"].get(name, ())} if name != page else ()
-        shown = {key: self.values[key] for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders}
-        return {key: value["cell"] if value["notebook"] == name else None for key, value in shown.items()}
+        return [key for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders]
 
 
 def edition_of(app_or_env) -> Edition:
@@ -310,23 +309,17 @@ def _executed_cells(tree) -> list[nodes.container]:
 
 
 def _mark_tuned(app, tree, page: str) -> None:
-    """Mark tuned values, at the cells that record them and below the box at the head of the page."""
+    """Name the tuned values that a page shows, in the box at its head."""
     edition = edition_of(app)
     if not (tuned := edition.tuned_on(page)):
         return
 
-    def note(opening: str, keys: Iterable[str], more: str = "") -> nodes.paragraph:
-        # Keys as classes: a test asks for them, and no reader has to.
-        classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
-        text = f": {'; '.join(edition.titles(keys))}.{more}"
-        return paragraph(nodes.strong(text=opening), text, verbatim=True, classes=classes)
-
-    for node in _executed_cells(tree):
-        if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
-            node.parent.insert(node.parent.index(node) + 1, note("Tuned above", here))
     for box in [node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]][:1]:
-        why = " The synthetic data were set near the published figures, so nearness to these is no evidence."
-        box.append(note("Tuned, wherever this page shows them", [*tuned], why))
+        said = f": {'; '.join(edition.titles(tuned))}. Set near the published figures, so that nearness is no evidence."
+        opening = nodes.strong(text="Tuned on this page")
+        # Keys as classes: a test asks for them, and no reader has to.
+        classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in tuned)]
+        box.append(paragraph(opening, said, verbatim=True, classes=classes))
 
 
 def read_paths(folder: Path) -> list[dict]:
@@ -439,7 +432,7 @@ def rule_in_words(rule: Mapping) -> str:
     said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
     if rule["power"] is not None:
         said.append(
-            f"In simulated studies of SENSE-7's size it passes in {rule['power']:.0%} with the effect (power), in "
+            f"Simulated studies of SENSE-7's size pass it in {rule['power']:.0%} with the effect (power), in "
             f"{rule['null']:.1%} without."
         )
     return " ".join(filter(None, said))
