@@ -96,6 +96,18 @@ def run_here():
     return run
 
 
+@pytest.fixture
+def sense7(run_here):
+    """Run a command in this process; give its exit code, output and messages."""
+
+    def run(*arguments):
+        done = run_here(*arguments, cwd=Path.cwd(), environment=dict(os.environ))
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def browser():
     """A Chromium for one file; the tests in tests/browser share one."""

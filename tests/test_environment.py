@@ -340,17 +340,6 @@ def test_every_file_says_the_same_version_and_repository():
     assert citation["repository-code"] == config["repository"]["url"]
 
 
-def test_codemeta_says_what_other_files_say():
-    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert said["softwareRequirements"] == PROJECT["dependencies"]
-    assert said["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
-    assert (said["description"], said["keywords"]) == (PROJECT["description"], PROJECT["keywords"])
-    assert (said["name"], said["codeRepository"]) == (citation["title"], citation["repository-code"])
-    assert said["dateModified"] == str(citation["date-released"])
-    assert said["referencePublication"]["name"] == citation["preferred-citation"]["title"]
-
-
 # Works that are cited, and licenses
 
 SOURCE = {path: path.read_text("utf-8") for path in [*BOOK.glob("*.md"), *(ROOT / "notebooks").glob("[0-9]*.md")]}

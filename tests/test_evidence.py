@@ -14,9 +14,8 @@ from scipy.stats import binomtest
 
 from sense7.book.notebooks import find_notebooks
 from sense7.claims import load_claims
-from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.findings import coverage as stored_coverage
-from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, draw, simulate
+from sense7.simulate import DEFAULT_JUDGE, JudgeParameters, Parameters, simulate
 from sense7.workbook import parse_sheets
 
 ROOT = bench.ROOT
@@ -237,17 +236,6 @@ def test_the_light_study_is_that_of_the_workbook():
         for column in ("conversation", "participant"):
             # Other names, and the same groups.
             assert (pd.factorize(ours[column])[0] == pd.factorize(theirs[column])[0]).all()
-
-
-def test_a_null_study_has_no_effect():
-    parameters, work = proof.WORLDS["within, without effects"]
-    numbers = draw(parameters, np.random.default_rng(1))
-    people = pd.Series(proof.study_names(numbers))
-    found = work(numbers, ParticipantBootstrap(people, 50, seed=1))
-    assert set(found) == {"condition_difference", "left_out", "mixed_model", "t_test", "kruskal_wallis"}
-    # The same difference, by two intervals.
-    assert found["left_out"][0] == pytest.approx(found["condition_difference"][0], abs=1e-12)
-    assert found["left_out"][1] < found["left_out"][0] < found["left_out"][2]
 
 
 def changed_rows(path, change):

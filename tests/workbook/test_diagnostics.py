@@ -2,11 +2,9 @@
 
 import json
 import re
-import sys
 
 import pytest
 
-from sense7 import cli
 from sense7.workbook import WorkbookError, write_sheets
 from sense7.workbook.diagnostics import Diagnostics, _entries, print_description
 
@@ -164,17 +162,12 @@ def test_every_kind_says_what_was_done_and_what_to_do(entry):
 
 
 @pytest.fixture
-def check(minimal_sheets, tmp_path, monkeypatch, capsys):
+def check(minimal_sheets, tmp_path, sense7):
     """Check a minimal workbook with changes; give the exit code, the output and the messages."""
 
     def run(*options, **changes):
         write_sheets(minimal_sheets(**changes), tmp_path / "mine.xlsx")
-        monkeypatch.setattr(sys, "argv", ["sense7", "check", str(tmp_path / "mine.xlsx"), *options])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        shown = capsys.readouterr()
-        assert "Traceback" not in shown.err
-        return caught.value.code or 0, shown.out, shown.err
+        return sense7("check", tmp_path / "mine.xlsx", *options)
 
     return run
 
