@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from helpers.chromium import chromium
 from helpers.golden import REFERENCE, reference
-from helpers.released import lend_an_ear_sheets
+from helpers.pages import chromium
+from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.book import execute
 from sense7.book.plan import ONE_THREAD
@@ -92,6 +92,18 @@ def run_here():
                 cli.main()
         signal.signal(signal.SIGTERM, handler)
         return subprocess.CompletedProcess(arguments, ended.value.code or 0, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def sense7(run_here):
+    """Run a command in this process; give its exit code, output and messages."""
+
+    def run(*arguments):
+        done = run_here(*arguments, cwd=Path.cwd(), environment=dict(os.environ))
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -8,12 +8,20 @@ import pytest
 import yaml
 
 from sense7 import claims
+from sense7.book.pages import banner
 from sense7.errors import UserError
 from sense7.implied import ImpliedTruth, implied_truths, load_implied
-from sense7.sources import SOURCES, Provenance
+from sense7.judge import ceiling
+from sense7.judge.files import read_predictions
+from sense7.loading import load
+from sense7.simulate import truth as simulated_truth
+from sense7.sources import SOURCES, Provenance, write_record
 from sense7.sources.released import RELEASED
+from sense7.taxonomy import SYNTHETIC_SHEET
+from sense7.workbook import Sheet, write_sheets
 
-CLAIMS = Path(__file__).resolve().parents[1] / "data" / "claims.yml"
+DATA = Path(__file__).resolve().parents[1] / "data"
+CLAIMS = DATA / "claims.yml"
 ALPHA = claims.Claim(
     id="alpha_turn",
     title="Alpha",
@@ -345,6 +353,67 @@ def test_the_summary_counts_both_marks():
         "Ledger: claim's rule 3 can't be decided; check of the method: 1 of 2 true values found "
         "(1 with a truth tuned to a published figure)"
     )
+
+
+# "Reproduced" is for the authors' workbook alone
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({}, "reproduced"),
+        ({"mirror": True}, "not comparable"),
+        ({"address": SOURCES["official"].address.replace("microsoft", "somebody")}, "not comparable"),
+        ({"fetched": None}, "not comparable"),
+        ({"kind": "own"}, "not comparable"),
+    ],
+    ids=str,
+)
+def test_only_what_was_fetched_from_the_authors_repository_reproduces(record, expected, minimal_sheets, tmp_path):
+    path = tmp_path / "official.xlsx"
+    write_sheets(minimal_sheets(), path)
+    fetched = {"address": SOURCES["official"].address, "fetched": "2026-01-01T00:00:00Z"}
+    write_record(path, replace(Provenance.of(path, kind="official", name="official"), **(fetched | record)))
+    known = load(path).provenance
+    assert verdict(counted(109), known, claim=COUNT).verdict == expected
+    facts = {"kind": known.kind, "verified": known.verified, "label": known.label, "credit": "", "file": path.name}
+    shown = banner(facts | {"sha256": known.sha256, "fetched": known.fetched})
+    assert ("Official SENSE-7 workbook" in shown) is known.verified is (expected == "reproduced")
+    # What a workbook says of itself outweighs its record.
+    write_sheets(minimal_sheets(further=[Sheet(SYNTHETIC_SHEET, ["key", "value"], [["seed", "1"]])]), path)
+    write_record(path, replace(Provenance.of(path, kind="official", name="official"), **fetched))
+    assert load(path).provenance.kind == "synthetic"
+
+
+# Published and planted figures, and what is simulated, are called so
+
+
+def test_published_figures_in_code_are_those_of_the_claims(all_claims):
+    """Where something has to be computed with one: the noise ceiling, and the tuning of the synthetic workbook."""
+    assert all_claims["judge_spearman"].value == ceiling.PUBLISHED
+    assert {key: all_claims[key].value for key in simulated_truth._PUBLISHED} == simulated_truth._PUBLISHED
+
+
+def test_every_planted_value_near_a_published_one_is_called_tuned():
+    planted = json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))["planted"]
+    named = {entry.get("truth") or entry["key"]: entry for entry in yaml.safe_load(CLAIMS.read_text("utf-8"))}
+    for entry in planted:
+        published = named.get(entry["key"], {}).get("value")
+        if published is not None and not isinstance(entry["value"], str):
+            near = abs(entry["value"] - published) <= 0.05 * abs(published)
+            assert not near or entry["tuned"], f"{entry['key']} is near the published figure and not called tuned"
+
+
+def test_the_shipped_predictions_are_marked_by_name_in_every_row_and_by_a_sheet():
+    shipped = sorted((DATA / "synthetic_judge").glob("*"))
+    assert len(shipped) == 10
+    for path in shipped:
+        found = read_predictions(path)
+        assert (found.judge, found.simulated) == ("simulated-judge", True)
+        assert "No model was asked" in found.marks["note"]
+        assert set(found.frame["model"]) == {"simulated-judge"}
+        assert found.frame["output"].str.contains("Simulated: no model was asked", regex=False).all()
+        assert found.frame[["chat", "prompt"]].isna().all(axis=None), "no text of a conversation"
 
 
 # The claims file ------------------------------------------------------------------------

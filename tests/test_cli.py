@@ -138,11 +138,6 @@ def test_short_options_say_the_same(short, long, call):
         assert call("judge", "run", short).stdout == call("judge", "run", long).stdout
 
 
-def test_a_shell_completes_verbs():
-    done = run(_SENSE7_COMPLETE="complete_bash", COMP_WORDS="sense7 bu", COMP_CWORD="1")
-    assert done.stdout.split() == ["build"]
-
-
 def test_a_file_that_is_spelt_otherwise_is_suggested(tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings-2025.xlsx").touch()
@@ -163,16 +158,6 @@ def test_a_run_prints_what_was_recorded_and_last_where_it_lies(tmp_path, monkeyp
     done = Rerun("00-taxonomy", "", *(Path(line) for line in reversed(lines[-2:])))
     monkeypatch.setattr(execute, "rerun", lambda *given, **options: done)
     assert call("run", "00", "-q").stdout.splitlines() == lines[-2:]
-
-
-def test_check_says_what_is_in_the_default_workbook(call):
-    done = call("check", "synthetic")
-    assert done.returncode == 0
-    for part in ("participants         109", "conversations        672", "Never asked: nothing", "No warnings."):
-        assert part in done.stdout
-    description = json.loads(call("check", "synthetic", "--json").stdout)
-    assert description["prompted_condition"]["how"] == "guessed from its name"
-    assert description["diagnostics"] == []
 
 
 @pytest.fixture
@@ -212,9 +197,7 @@ def test_the_simulated_judge_can_be_left_out_or_put_elsewhere_and_the_workbook_i
 
 
 def test_simulate_lists_its_parameters(call):
-    done = call("simulate", "--parameters")
-    assert done.returncode == 0
-    assert "participants" in done.stdout
+    assert "participants" in call("simulate", "--parameters").stdout
 
 
 def test_fetch_from_a_file_is_labelled_unverified(tmp_path, call):
@@ -300,6 +283,7 @@ def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, 
     assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
     assert "sense7 fetch official" in done.stderr
     assert json.loads(done.stdout)[0]["verdict"] == "not comparable"
+    assert f"no edition 'yours' yet (present: {name})" in call("ledger", "yours", root=checkout).stderr
 
 
 @pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])
@@ -310,14 +294,6 @@ def test_strict_does_not_look_at_other_works(checkout, about_sense_7, code, call
     done = call("ledger", "official", "--strict", root=checkout)
     assert done.returncode == code
     assert "Claims about other works, compared with the numbers that they released" in done.stdout
-
-
-def test_an_edition_that_is_not_there_is_named_with_those_that_are(checkout, call):
-    write_ledger(checkout, "mine", ledger_row("a", "not comparable"))
-    done = call("ledger", "yours", root=checkout)
-    assert done.returncode == 2
-    assert "no edition 'yours' yet (present: mine)" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("verb", [["build"], ["ledger"], ["notebooks"]])

@@ -18,11 +18,14 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pybtex.database import parse_file, parse_string
 from scripts import check_release
 
 import sense7
+from sense7.sources import SOURCES
 
 ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
@@ -33,8 +36,6 @@ LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 IN_NO_LOCK = {"cluster"}
 """Extras whose packages are chosen with a cluster: see pyproject.toml."""
 
-every_lock = pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
-WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 ENTRY = re.compile(
     r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[^\s;\\]+)(?: ; (?P<marker>[^\\]+?))?"
@@ -108,29 +109,12 @@ def test_each_lock_adds_to_the_one_before_and_changes_nothing_of_it():
     assert book < tests < judges
 
 
-def test_binder_installs_no_tool_of_tests_or_maintainers():
-    extras = PROJECT["optional-dependencies"]
-    tools = {canonicalize_name(Requirement(text).name) for text in [*extras["test"], *extras["dev"]]}
-    assert {"playwright", "pytest-xdist", "ruff", "uv"} <= tools
-    needed_by_nbval_and_jupyter_book = {"pytest", "beautifulsoup4"}
-    assert tools & entries(LOCKS["requirements-book.lock"]).keys() == needed_by_nbval_and_jupyter_book
-
-
-@every_lock
+@pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS)
 def test_every_entry_of_the_lock_has_a_hash_and_nothing_else_is_in_it(lock):
     assert len(entries(lock)) > 100
     assert [match["name"] for match in ENTRY.finditer(lock) if not match["hashes"]] == []
     rest = [line for line in ENTRY.sub("", lock).splitlines() if line.strip() and not line.lstrip().startswith("#")]
     assert rest == []
-
-
-@every_lock
-def test_the_lock_names_no_place_to_download_from(lock):
-    # A comment may; the line that says how the lock was made is one.
-    lines = [line.strip() for line in lock.splitlines() if not line.lstrip().startswith("#")]
-    assert [line for line in lines if line.startswith(("--", "-i", "-f")) and not line.startswith("--hash=")] == []
-    assert [line for line in lines if "://" in line or " @ " in line] == []
-    assert "://" not in lock
 
 
 def test_the_build_needs_nothing_beyond_the_lock():
@@ -155,94 +139,10 @@ def test_every_python_in_use_satisfies_requires_python():
     assert f"--python-version {lowest}" in (ROOT / "Makefile").read_text("utf-8"), "and the lock is solved for it"
 
 
-def test_conda_takes_the_lock_of_the_book_and_nothing_besides():
-    environment = conda()
-    assert environment["channels"] == ["conda-forge"]
-    assert environment["dependencies"] == [
-        f"python={conda_python()}",
-        "pip",
-        {"pip": ["-r requirements-book.lock"]},
-    ]
-
-
-def test_post_build_can_run_and_downloads_nothing():
-    script = ROOT / "postBuild"
-    text = script.read_text("utf-8")
-    assert os.access(script, os.X_OK)
-    assert text.startswith("#!/usr/bin/env bash\n")
-    assert "set -euo pipefail" in text
-    for line in re.findall(r"^.*pip install.*$", text, re.MULTILINE):
-        assert "--no-deps" in line
-        assert "--no-build-isolation" in line
-    subprocess.run([shutil.which("bash"), "-n", script], check=True)
-
-
 # Workflows; that actions are pinned and rights least is audited by zizmor, every week
 
 
-def test_each_pull_request_has_one_whole_run_and_a_push_none():
-    events = {path.stem: (read_yaml(path)["on"], path.read_text("utf-8")) for path in WORKFLOWS}
-    on_pull_request = [name for name, (event, _) in events.items() if "pull_request" in event]
-    assert [name for name in on_pull_request if "push" in events[name][0]] == []
-    assert [name for name in on_pull_request if "run: make test\n" in events[name][1]] == ["tests"]
-
-
-def test_what_is_measured_of_the_project_is_run_every_week():
-    rows = read_yaml(ROOT / ".github" / "workflows" / "weekly.yml")["jobs"]["evidence"]["strategy"]["matrix"]["include"]
-    assert {row["verb"] for row in rows} == {"fuzz", "mutants", "coverage", "simulated-studies", "rehearse", "pdf"}
-
-
-def test_packages_and_workflows_are_audited_every_week():
-    jobs = read_yaml(ROOT / ".github" / "workflows" / "weekly.yml")["jobs"]
-    said = "\n".join(step.get("run", "") for step in jobs["audit"]["steps"])
-    assert "requirements-judge.lock" in said, "which holds all that the others do"
-    assert "pip_audit --strict" in said
-    assert "zizmor" in said
-    assert set(jobs["report"]["needs"]) == set(jobs) - {"report"}, "what fails is said"
-
-
-@pytest.mark.parametrize(
-    ("fetched", "built", "ledger", "ieval", "editions", "complains"),
-    [
-        ("success", "success", "success", "success", "official ieval synthetic", ""),
-        ("success", "success", "failure", "failure", "official synthetic", "differs from a primary figure"),
-        ("success", "failure", "skipped", "success", "ieval synthetic", "could not be built"),
-        ("failure", "skipped", "skipped", "failure", "synthetic", ""),
-    ],
-)
-def test_the_site_lists_the_editions_that_were_built(tmp_path, fetched, built, ledger, ieval, editions, complains):
-    """The step of the workflow, with a program that says what it was asked."""
-    verb = tmp_path / ".venv" / "bin" / "sense7"
-    verb.parent.mkdir(parents=True)
-    verb.write_text('#!/bin/sh\necho "$@" > asked\n', encoding="utf-8")
-    verb.chmod(0o755)
-    steps = read_yaml(ROOT / ".github" / "workflows" / "book.yml")["jobs"]["build"]["steps"]
-    (step,) = (step for step in steps if step.get("id") == "site")
-    outcomes = {"FETCH": fetched, "OFFICIAL": built, "LEDGER": ledger, "IEVAL": ieval}
-    assert set(step["env"]) == set(outcomes)
-    environment = {"PATH": os.environ["PATH"], "GITHUB_OUTPUT": str(tmp_path / "output"), **outcomes}
-    command = [shutil.which("bash"), "-e", "-c", step["run"]]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert (tmp_path / "asked").read_text("utf-8") == f"site _site {editions}\n"
-    complaint = (tmp_path / "output").read_text("utf-8").strip().removeprefix("complaint=")
-    assert complains in complaint
-    assert bool(complains) == bool(complaint)
-
-
 # The Makefile
-
-
-def test_help_lists_every_verb():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    verbs = re.findall(r"^\.PHONY:\s*(.+)$", makefile, re.MULTILINE)
-    verbs = {verb for line in verbs for verb in line.split()}
-    # Under `make test` this is make within make; the outer one's flags are not for this one.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    command = [shutil.which("make"), "--no-print-directory", "help"]
-    shown = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
-    listed = dict(re.findall(r"^\s*make (\S+)\s+(\S.*)$", shown, re.MULTILINE))
-    assert listed.keys() == verbs
-    assert {"book", "test", "lock", "help", "clean"} <= verbs
 
 
 # The set-up, of a small project: its lock, whose packages lie in a folder, and this one's Makefile and script
@@ -381,8 +281,6 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
     assert project.make("setup") == []
 
 
-TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("a-*.yml"))
-
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")
 
 
@@ -423,19 +321,11 @@ def test_a_file_that_says_otherwise_is_named(ready, name, text, said):
     assert problem.startswith(said)
 
 
-def test_what_is_not_committed_is_said(ready):
-    (ready / "new.txt").touch()
-    (problem,) = check_release.problems(ready, "1.2.3")
-    assert "not committed" in problem
-
-
-def test_a_version_is_released_once(ready):
+def test_what_is_not_committed_or_was_released_is_said(ready):
     check_release.git(ready, "tag", "v1.2.3")
-    (problem,) = check_release.problems(ready, "1.2.3")
-    assert "released already" in problem
-
-
-def test_only_three_numbers_are_a_version(ready):
+    (ready / "new.txt").touch()
+    for problem, said in zip(check_release.problems(ready, "1.2.3"), ("not committed", "already"), strict=True):
+        assert said in problem
     assert "no version to release" in check_release.problems(ready, "1.2.3.dev1")[0]
 
 
@@ -451,20 +341,34 @@ def test_every_file_says_the_same_version_and_repository():
     assert citation["repository-code"] == config["repository"]["url"]
 
 
-def test_codemeta_says_what_other_files_say():
-    said = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert said["softwareRequirements"] == PROJECT["dependencies"]
-    assert said["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
-    assert (said["description"], said["keywords"]) == (PROJECT["description"], PROJECT["keywords"])
-    assert (said["name"], said["codeRepository"]) == (citation["title"], citation["repository-code"])
-    assert said["dateModified"] == str(citation["date-released"])
-    assert said["referencePublication"]["name"] == citation["preferred-citation"]["title"]
+# Works that are cited, and licenses
+
+SOURCE = {path: path.read_text("utf-8") for path in [*BOOK.glob("*.md"), *(ROOT / "notebooks").glob("[0-9]*.md")]}
+BIBLIOGRAPHY = parse_file(BOOK / "references.bib").entries
+PAPER = "suh2025sense7taxonomydatasetmeasuring"
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
-def test_issue_templates_are_forms_that_ask_for_what_is_needed(path):
-    form = yaml.safe_load(path.read_text("utf-8"))
-    assert {"name", "description", "body"} <= form.keys()
-    assert any(part["validations"]["required"] for part in form["body"] if "validations" in part)
-    assert len({part["id"] for part in form["body"]}) == len(form["body"])
+def test_what_is_cited_is_what_the_bibliography_holds():
+    roles = re.findall(r"\{cite:[pt]\}`([^`]+)`", "\n".join(SOURCE.values()))
+    assert {key.strip() for keys in roles for key in keys.split(",")} == set(BIBLIOGRAPHY)
+
+
+def test_the_paper_is_cited_alike_everywhere():
+    paper = BIBLIOGRAPHY[PAPER]
+    blocks = re.findall(r"```bibtex\n(.*?)```", SOURCE[BOOK / "cite.md"], re.DOTALL)
+    (shown,) = (parse_string(block, "bibtex").entries[PAPER] for block in blocks if PAPER in block)
+    assert (dict(shown.fields), shown.persons) == (dict(paper.fields), paper.persons)
+    reference = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["preferred-citation"]
+    assert reference["title"] == re.sub(r"[{}]", "", paper.fields["title"])
+    names = [f"{name['family-names']}, {name['given-names']}" for name in reference["authors"]]
+    assert names == [str(person) for person in paper.persons["author"]]
+    assert f"arXiv:{paper.fields['eprint']}" in [item["value"] for item in reference["identifiers"]]
+
+
+def test_every_license_is_that_of_the_registry_and_the_license_file():
+    rows = [line.strip("| ").split(" | ") for line in SOURCE[BOOK / "cite.md"].splitlines() if line.startswith("| ")]
+    licences = {what: licence.strip("`").replace(" ", "-") for what, _, licence in rows[1:]}
+    for name, words in {"official": "official workbook", "ieval": "iEval", "lend-an-ear": "Lend an Ear"}.items():
+        (licence,) = [licence for what, licence in licences.items() if what.startswith(words)]
+        assert licence == SOURCES[name].licence
+    assert (ROOT / "LICENSE").read_text("utf-8").startswith(f"{licences['code and prose of this companion']} License")

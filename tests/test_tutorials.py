@@ -21,7 +21,7 @@ from helpers.extras import need_the_judge
 from sense7 import cli
 from sense7.collect.study import StudyFile
 from sense7.loading import load
-from sense7.workbook import Sheet, write_sheets
+from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {name: ROOT / "book" / f"{name}.md" for name in ("own-workbook", "collect", "own-judge", "library")}
@@ -157,16 +157,6 @@ def test_the_keys_of_a_study_file_are_all_explained():
     assert sorted(named) == sorted(field.name for field in dataclasses.fields(StudyFile))
 
 
-def test_the_messages_of_gathering_that_are_explained_exist():
-    text = PAGES["collect"].read_text("utf-8").partition("| Message |")[2].partition("\n\n")[0]
-    known = list(texts_of(ROOT / "src" / "sense7" / "collect"))
-    phrases = [
-        phrase for row in re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE) for phrase in re.findall("`([^`]+)`", row)
-    ]
-    assert len(phrases) == 6
-    assert [phrase for phrase in phrases if not any(phrase in message for message in known)] == []
-
-
 def test_the_way_to_a_judge_of_ones_own(empty_folder, minimal_sheets):
     need_the_judge()
     write_sheets(minimal_sheets(), empty_folder / "mine.xlsx")
@@ -254,15 +244,14 @@ def texts_of(folder):
                 yield node.value
 
 
-def test_every_message_that_is_explained_is_one_of_the_readers():
-    text = PAGES["own-workbook"].read_text("utf-8").partition("## What the messages mean")[2].partition("\n## ")[0]
-    explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
-    known = list(texts_of(ROOT / "src" / "sense7" / "workbook"))
-    assert len(explained) == 20
+@pytest.mark.parametrize(
+    ("page", "head", "folder", "number"),
+    [("own-workbook", "## What the messages mean", "workbook", 20), ("collect", "| Message |", "collect", 6)],
+)
+def test_every_message_that_is_explained_exists(page, head, folder, number):
+    text = PAGES[page].read_text("utf-8").partition(head)[2].partition("\n\n" if "|" in head else "\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE)
+    explained = [phrase for row in rows for phrase in re.findall(r"`([^`]+)`", row)]
+    known = list(texts_of(ROOT / "src" / "sense7" / folder))
+    assert len(explained) == number
     assert [phrase for phrase in explained if not any(phrase in message for message in known)] == []
-
-
-def test_an_empty_workbook_is_told_so(empty_folder):
-    write_sheets({name: Sheet(name, ["PID", "TaskId", "Role"], []) for name in ("Tasks", "Messages")}, "mine.xlsx")
-    done = CliRunner().invoke(cli.app, ["check", "mine.xlsx"])
-    assert "the sheet holds no conversation." in str(done.exception)

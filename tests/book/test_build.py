@@ -1,12 +1,10 @@
 """Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
 import errno
-import html
 import json
 import os
 import re
 import shutil
-import signal
 import threading
 import time
 from pathlib import Path
@@ -21,7 +19,7 @@ from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, S
 from sense7.book import build, plan
 from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
-from sense7.book.editions import claim_edition, require_same_source, write_site
+from sense7.book.editions import claim_edition, require_same_source
 from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
@@ -344,15 +342,6 @@ def test_no_name_of_a_workbook_becomes_markup(edition):
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
 
 
-def test_nothing_tells_where_it_was_built(built, tmp_path):
-    root = str(built.root)
-    places = {root, html.escape(root), "check%20out", "check out", str(Path.home())}
-    write_site(built.editions, [SHARED_NAME], tmp_path / "site")
-    site = {path: path.read_bytes() for path in (tmp_path / "site").rglob("*") if path.is_file()}
-    for name, content in (built.bytes(SHARED_NAME) | site).items():
-        assert not [place for place in places if place.encode() in content], name
-
-
 def read_when(checkout):
     """When Sphinx last read each page."""
     folder = checkout.root / "_build" / "pages" / SHARED_NAME / "pages" / "_build" / ".doctrees"
@@ -430,38 +419,6 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     assert str(checkout.root) not in done.stderr
     assert checkout.bytes(SHARED_NAME) == good
     assert hidden(checkout.editions) == []
-
-
-@pytest.mark.long
-def test_a_book_built_step_by_step_is_that_of_a_first_build(checkout, built, monkeypatch):
-    done = checkout.sense7(*checkout.shared_book())  # cold, as installed, in another place
-    assert done.returncode == 0, done.stderr
-    lines = [line.strip() for line in done.stderr.splitlines()]
-    assert [line.partition(",")[0] for line in lines if "executed" in line] == [
-        "01-a: executed (1 of 2",
-        "02-b: executed (2 of 2)",
-    ]
-    assert lines[-1] == "pages: Jupyter Book"
-    good = checkout.bytes(SHARED_NAME)
-    assert good == built.bytes(SHARED_NAME)
-    one, two = (checkout.root / "notebooks" / f"{name}.md" for name in ("01-a", "02-b"))
-    text = replace_in(two, "Text.", "Text of a message.")
-    assert build_again(checkout) == ([], {"notebooks/02-b"}), "prose alone executes nothing"
-    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
-    with monkeypatch.context() as patch:
-        patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
-        assert build_again(checkout) == ([], set()), "a mere commit: no page is read again, and all name it"
-    assert "c0ffee" in page(checkout.editions / SHARED_NAME, "plain").get_text()
-    code = replace_in(one, '"seed_of_a", seed,', '"seed_of_a", seed - 5,')
-    build_again(checkout)
-    one.write_text(code, "utf-8")
-    two.write_text(text, "utf-8")
-    assert build_again(checkout)[0] == []
-    assert checkout.bytes(SHARED_NAME) == good
-    checkout.toc("book/missing")
-    with pytest.raises(BuildError, match="missing"):
-        build_again(checkout)
-    assert checkout.bytes(SHARED_NAME) == good
 
 
 # Two sources, one name
@@ -562,7 +519,7 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path):
     "problem", [OSError(errno.ENOSPC, "No space left on device"), BuildError("No space left on device")]
 )
 def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_stays(own, monkeypatch, problem):
-    """In this process or in another; on a real one: tests/faults/test_interrupted_build.py."""
+    """In this process or in another."""
     good = own.bytes(SHARED_NAME)
     replace_in(own.root / "notebooks" / "02-b.md", "Text.", "Other text.")
 
@@ -577,18 +534,13 @@ def test_on_a_full_disk_a_build_names_the_place_and_the_fix_and_the_last_book_st
     assert hidden(own.editions) == []
 
 
-@pytest.fixture
-def interrupted(own):
+def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(own, ends):
     """A good book, and two notebooks that would take a quarter of an hour to run in the next."""
     for name in ("01-a", "02-b"):  # of two, kernels are forked
         code = recording(name, f"seed_of_{name[-1]}", before=SLOW.format(900))
         own.notebook(name, code, parameters=SHARED_PARAMETERS)
     process = own.start("build", f"data/{SHARED_FILE}", "--name", SHARED_NAME)
-    return own, own.bytes(SHARED_NAME), process, int(wait_for(own.root / "_build" / "pid", process))
-
-
-def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted, ends):
-    own, good, process, kernel = interrupted
+    good, kernel = own.bytes(SHARED_NAME), int(wait_for(own.root / "_build" / "pid", process))
     process.kill()
     process.communicate()
     assert ends(kernel), "the kernel survived its build"
@@ -597,20 +549,6 @@ def test_a_killed_build_leaves_the_last_book_and_the_next_clears_up(interrupted,
     assert len(hidden(own.editions)) == 1
     with build._alone(own.editions / SHARED_NAME, own.root / "_build" / "cache", print), scratch_folder(own.editions):
         assert (len(hidden(own.editions)), hidden(own.root / "_build" / "cache")) == (1, []), "but for the one in use"
-
-
-@pytest.mark.long  # in this process: test_execute.py
-@pytest.mark.parametrize("group", [False, True], ids=["kill -INT", "Ctrl-C"])
-def test_an_interrupted_build_says_so_and_leaves_nothing_running(interrupted, group, ends):
-    own, good, process, kernel = interrupted
-    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == 130
-    assert "Traceback" not in errors
-    assert "Kernel died" not in errors
-    assert ends(kernel), "the kernel survived its build"
-    assert own.bytes(SHARED_NAME) == good
-    assert hidden(own.editions) == hidden(own.root / "_build" / "cache") == []
 
 
 def test_a_failing_notebook_is_named_on_the_command_line_at_once_and_the_others_are_kept(checkout):

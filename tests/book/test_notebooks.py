@@ -1,13 +1,17 @@
-"""Text notebooks: what is refused before anything runs, and what is derived from them."""
+"""Text notebooks: what is refused before anything runs, what is derived from them, and `sense7 new`."""
 
 import ast
 import json
+import runpy
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
 
+import sense7.findings
 from helpers.checkout import recording
 from helpers.studies import FRAMES
 from sense7 import simulate
@@ -22,6 +26,7 @@ from sense7.book.notebooks import (
     to_ipynb,
     unfit_parameters,
 )
+from sense7.cli.book import EXAMPLE, new
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -313,3 +318,44 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, conve
                 names |= given if "parameters" in tags else {}
                 ran |= {notebook.name} if notebooks.BY_HAND in tags else set()
     assert ran >= {"01-dataset", "03-reliability", "06-poor-turn"}
+
+
+# `sense7 new`: a copy of a real finding that works as it is
+
+
+@pytest.fixture
+def fresh(tmp_path, monkeypatch):
+    old = EXAMPLE.partition("-")[2]
+    for path in (
+        f"src/sense7/findings/{old}.py",
+        f"tests/findings/test_{old}.py",
+        f"notebooks/{EXAMPLE}.md",
+        "data/claims.yml",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, tmp_path / path)
+    monkeypatch.setattr("sense7.checkout.find_checkout", lambda: tmp_path)
+    return tmp_path
+
+
+def test_the_copy_is_a_finding_of_its_own(fresh, monkeypatch):
+    new("length-of-turns")
+    here = [*sense7.findings.__path__, str(fresh / "src/sense7/findings")]
+    monkeypatch.setattr(sense7.findings, "__path__", here)
+    tests = runpy.run_path(str(fresh / "tests/findings/test_length_of_turns.py"))
+    copied = sys.modules.pop("sense7.findings.length_of_turns")
+    assert [thing for thing in tests.values() if thing is copied]
+    assert copied.__file__ == str(fresh / "src/sense7/findings/length_of_turns.py")
+    assert [one.name for one in find_notebooks(fresh)] == [EXAMPLE, "06-length-of-turns"]
+    code = (fresh / "notebooks/06-length-of-turns.md").read_text("utf-8")
+    assert 's7.Recorder("06-length-of-turns", results)' in code
+    assert "from sense7.findings import length_of_turns" in code
+    assert "length_of_turns.importance_shares(study, bootstrap)" in code
+
+
+@pytest.mark.parametrize("name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"])
+def test_a_name_that_can_not_be_one_is_refused_and_nothing_written(fresh, name):
+    before = sorted(fresh.rglob("*"))
+    with pytest.raises(UserError, match="Give"):
+        new(name)
+    assert sorted(fresh.rglob("*")) == before

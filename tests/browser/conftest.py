@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from helpers.chromium import PATIENCE, chromium
+from helpers.pages import PATIENCE, chromium
 from sense7.book.build import build_edition
 
 OUTSIDE = re.compile(r"^(?!file:|data:|blob:|about:|http://127\.0\.0\.1:)")

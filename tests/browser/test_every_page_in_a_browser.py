@@ -6,8 +6,6 @@ one make, the first. All of all pages, with ``--long``.
 
 import re
 from collections import defaultdict
-from pathlib import Path
-from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -17,8 +15,8 @@ KINDS = (FRONT, "book/ledger.html", "book/explorer.html", "book/api", "notebooks
 """One page of each kind of content: claims, a table of all, a program, a reference, and a finding."""
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-SMALLEST, HEAVIEST = 9.5, 1.5e6
-"""Pixels of a letter; bytes of a page."""
+SMALLEST = 9.5
+"""Pixels of a letter."""
 
 THEME_SAYS = {"Got invalid theme mode: . Resetting to auto."}  # no choice of light or dark is stored yet
 # Without preloading: axe would ask for the style sheets again, which is refused from disk. In dark only colors differ.
@@ -40,8 +38,6 @@ CONTENT = """() => {
     all("fieldset.sense7-switch > *").forEach(node => { node.style.display = "block"; });
     return {
         folds: open,
-        links: all("a[href]").map(node => new URL(node.getAttribute("href"), document.baseURI).href),
-        anchors: all("[id], [name]").flatMap(node => [node.id, node.getAttribute("name")]).filter(name => name),
         pictures: all("article :is(img, [role=img])")
             .map(node => node.getAttribute("alt") ?? node.getAttribute("aria-label")),
     };
@@ -203,26 +199,3 @@ def test_every_picture_is_described_and_code_of_every_finding_is_folded(visits):
     assert [file for file, seen in visits.items() if not all(text and text.strip() for text in seen["pictures"])] == []
     folds = {file: visit["folds"] for file, visit in visits.items() if re.match(r"notebooks/\d", file)}
     assert [file for file, open_ones in folds.items() if not open_ones or any(open_ones)] == []
-
-
-def test_a_page_is_light(visits, html):
-    assert {file: (html / file).stat().st_size for file in visits if (html / file).stat().st_size > HEAVIEST} == {}
-
-
-def test_every_link_leads_to_a_place_that_is_there(visits, html):
-    """As the browser sees the page, thus with what scripts add."""
-    broken = []
-    for file, visit in visits.items():
-        for link in visit["links"]:
-            address, anchor = urldefrag(link)
-            if not address.startswith("file:"):
-                assert re.match(r"(?i)https://|data:text/csv;base64,", address), f"{file}: {address}"
-                continue
-            place = Path(unquote(urlsplit(address).path))
-            known = visits.get(place.relative_to(html).as_posix()) if place.is_relative_to(html) else None
-            # An address such as #condition=..&page=2 is a state of the explorer, no place on its page.
-            if not place.is_file() or (
-                anchor and known and "=" not in anchor and unquote(anchor) not in known["anchors"]
-            ):
-                broken.append((file, link))
-    assert broken == []

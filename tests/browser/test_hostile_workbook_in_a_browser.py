@@ -4,10 +4,7 @@ The markup is what a browser makes of it, since nobody else's reading counts. Wh
 ``window.__pwned``; what it would load comes from a host that is not this machine.
 """
 
-import base64
-import csv
 import importlib.util
-import io
 import re
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
@@ -149,7 +146,7 @@ def pages(html):
     return sorted(
         str(path.relative_to(html))
         for path in html.rglob("*.html")
-        if "_static" not in path.parts and path.name != "index.html"
+        if not {"_static", "judge-logs"} & set(path.parts) and path.name != "index.html"
     )
 
 
@@ -207,20 +204,6 @@ def test_every_conversation_opens_and_shows_what_was_said(reader, html, study):
     look(page)
 
 
-def test_a_search_and_filters_take_any_text(reader, html):
-    page = reader.open(EXPLORER)
-    root = page.locator("#sense7-explorer")
-    expect(root).to_have_attribute("data-state", "loaded")
-    for number in (0, 17, 36, 54):
-        page.get_by_label("Search the texts").fill(hostile.word("topic", number))
-        expect(root.locator("ol.list > li")).to_have_count(1)
-    page.get_by_label("Search the texts").fill("zqcomment17q </script>")
-    expect(root.locator("ol.list > li")).to_have_count(1)
-    root.locator("ol.list > li .name a").click()
-    expect(root.locator("mark").first).to_be_visible()
-    look(page)
-
-
 STATES = [
     "sort=constructor",
     "poor=__proto__",
@@ -239,15 +222,31 @@ def test_no_address_makes_the_explorer_fail(state, reader, html):
 # Data beside the pages
 
 
-def test_no_text_in_the_data_of_a_figure_is_a_formula(html):
-    """Every CSV that a page offers: without one apostrophe before it each text is what it was."""
-    cells = []
-    for file in pages(html):
-        for content in re.findall(r'href="data:text/csv;base64,([^"]*)"', (html / file).read_text("utf-8")):
-            table = csv.reader(io.StringIO(base64.b64decode(content).decode("utf-8"), newline=""), strict=True)
-            cells += [cell for row in table for cell in row]
-    words = {word for cell in cells for word in WORD.findall(cell)}
-    assert {"zqcond38q", "zqtopic41q", "zqtopic44q"} <= words
-    number = re.compile(r"-?[0-9.]+(e[+-]?[0-9]+)?")
-    live = [cell for cell in cells if re.match("[=+@\t\r\n\uff1d-]", cell) and not number.fullmatch(cell)]
-    assert live == []
+# The viewer of the judge's logs
+
+
+def test_the_viewer_of_logs_runs_and_loads_nothing(browser, address, html, predictions):
+    if predictions is None:
+        pytest.skip("the extra judge is not installed")
+    policy = re.search(
+        r'http-equiv="Content-Security-Policy"\s+content="([^"]*)"', (html / "judge-logs/index.html").read_text()
+    )
+    assert "default-src 'none'" in policy[1]
+    assert "http" not in policy[1].replace("http-equiv", "")
+    # No Reader: while it watches, nothing is cached, and where a server knows no ranges the viewer needs its cache.
+    page, asked, dialogs = browser.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    (log, *_) = sorted((html / "judge-logs" / "logs").glob("*.eval"))
+    page.goto(f"{address}/judge-logs/index.html#/logs/{log.name}/samples")
+    for words in ("zqmodel01q", "zqtemplate01q"):
+        expect(page.locator("body")).to_contain_text(words)
+    page.get_by_role("row").filter(has_text="zqtemplate01q").first.click()
+    page.get_by_role("tab", name="Messages").click()
+    expect(page.locator("body")).to_contain_text("zqoutput")
+    assert page.evaluate("window.__pwned ?? null") is None
+    assert page.locator("iframe, object, embed, base, [onerror], [onload], [onfocus], [ontoggle]").count() == 0
+    assert page.locator(f"[src*='{hostile.OUTSIDE}']").count() == 0
+    page.close()
+    assert dialogs == []
+    assert [url for url in asked if not url.startswith((f"{address}/", "data:", "blob:"))] == []

@@ -3,20 +3,20 @@
 import base64
 import csv
 import io
-import itertools
+import json
 import re
 from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 
 import pytest
-import yaml
 
 from helpers.pages import text
-from sense7.book.extensions.values import NOT_AVAILABLE
-from sense7.book.plan import SHOWN_VERSIONS
+from sense7.book.extensions.truths import power_of_ten
 from sense7.record import format_value
 from sense7.sources.released import RELEASED
+from sense7.taxonomy import DIMENSION_NAMES
+from sense7.workbook import write_sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a browser loads by itself to show a page; links that a reader follows are apart.
@@ -33,8 +33,8 @@ LOADED = {
     "use": "xlink:href",
     "image": "xlink:href",
 }
+HOLE = re.compile(r"\b(?:[Nn]a[Nn]|NAN|NaT|None|inf)\b|<NA>")
 OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
-CSS_ADDRESS = re.compile(r"""(?:url\(\s*|@import\s+)["']?([^"')\s;]+)""")
 
 
 def references(page):
@@ -47,11 +47,9 @@ def references(page):
 
 def words(page):
     """What a reader reads of an article, code apart."""
-    return " ".join(
-        text
-        for text in page.find("article").find_all(string=True)
-        if not any(parent.name in {"pre", "code", "script", "style"} for parent in text.parents)
-    )
+    apart = {"pre", "code", "script", "style"}
+    parts = page.find("article").find_all(string=True)
+    return " ".join(part for part in parts if not apart & {parent.name for parent in part.parents})
 
 
 def test_every_page_of_the_contents_is_there(edition):
@@ -63,19 +61,14 @@ def test_every_page_of_the_contents_is_there(edition):
     assert {f"../{name}.html" for name in edition.notebooks} <= linked
 
 
-def test_no_page_shows_an_error(edition):
+def test_no_page_shows_an_error_or_a_hole_of_the_program(edition):
     for file in edition.files:
         page = edition.page(file)
         assert page.select(".traceback, .output.stderr, .output.error, .system-message, .problematic") == [], file
         if not file.startswith("book/api"):  # the reference shows examples, of errors too
             assert "Traceback" not in page.get_text(), file
-        assert "Executing code cell" not in page.get_text(), file
-
-
-def test_no_hole_is_shown_as_a_hole_of_the_program(edition):
     for name in [*edition.notebooks, "book/ledger", "book/index"]:
-        found = re.findall(r"\b(?:[Nn]a[Nn]|NAN|NaT|None|inf)\b|<NA>", words(edition.page(name)))
-        assert found == [], name
+        assert HOLE.findall(words(edition.page(name))) == [], name
 
 
 def test_every_internal_link_leads_somewhere(edition):
@@ -94,35 +87,12 @@ def test_every_internal_link_leads_somewhere(edition):
             if not place.is_file():
                 broken.append((file, address))
             elif "=" in anchor and place.name == "explorer.html":
-                continue  # what the explorer is asked for: test_explorer_page.py
+                continue  # what the explorer is asked for: test_interactive_pages.py
             elif anchor and place.suffix == ".html":
                 name = str(place.resolve().relative_to(edition.html.resolve()))
                 if unquote(anchor) not in edition.anchors(name):
                     broken.append((file, address))
     assert broken == []
-
-
-def test_nothing_is_loaded_from_another_host(edition):
-    styles = {str(path.relative_to(edition.html)): path.read_text("utf-8") for path in edition.html.rglob("*.css")}
-    for file in edition.files:
-        page = edition.page(file)
-        styles[file] = "\n".join(
-            [tag.get_text() for tag in page.find_all("style")] + [tag["style"] for tag in page.find_all(style=True)]
-        )
-        for script in page.find_all("script"):
-            # The address of thebe is only a constant: it would be loaded by a button that no page has.
-            text = re.sub(r'const THEBE_JS_URL = "[^"]*";', "", script.get_text())
-            # What is no program loads nothing.
-            is_data = script.get("type") in {"text/x-thebe-config", "application/ld+json"}
-            assert "://" not in text or is_data, f"{file}: {text[:200]}"
-        assert page.select(".thebe-launch-button, .btn-launch-thebe, [onclick*=initThebe]") == []
-    for name, style in styles.items():
-        for address in CSS_ADDRESS.findall(style):
-            if address.startswith(("data:", "#")):
-                continue
-            assert not OUTSIDE.match(address), f"{name} loads {address}"
-            place = (edition.html / name).parent / unquote(urlsplit(address).path)
-            assert place.is_file(), f"{name}: {address}"
 
 
 def test_a_page_is_left_for_the_front_page_only(edition):
@@ -157,30 +127,30 @@ def test_launch_and_source_links_point_at_files_of_the_repository(edition):
         assert download, f"{name} cannot be downloaded"
 
 
-def test_the_banner_is_on_every_page(edition):
-    expected = {
-        "synthetic": [
-            "Synthetic data.",
-            "Its numbers are not findings",
-            "values marked tuned were set near published ones",
-        ],
+def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
+    """Pages of released ratings have a banner of their own: that of the edition would call real ratings simulated."""
+    banner = {
+        "synthetic": ["Synthetic data.", "Its numbers are not findings"],
         "own": ["Workbook ieval.xlsx", "not the SENSE-7 release", "Its numbers say nothing about SENSE-7."],
     }[edition.facts["kind"]]
-    assert {"index.html", "search.html", "genindex.html"} < set(edition.files)
-    released = {f"notebooks/{name}.html" for name in edition.facts["made"]["released"]}
-    for file in set(edition.files) - released:
-        text = " ".join(edition.page(file).get_text().split())
-        for part in [*expected, edition.facts["sha256"][:12]]:
-            assert part in text, file
-
-
-def test_pages_of_released_ratings_have_a_banner_of_their_own(edition):
-    """That of the edition would call real ratings simulated, in the synthetic edition."""
-    pages = [f"notebooks/{name}.html" for name in edition.facts["made"]["released"]]
-    assert len(pages) == 3
+    assert {"index.html", "search.html", "genindex.html", "book/index.html", "book/explorer.html"} <= set(edition.files)
+    released = {f"notebooks/{name}.html": tables for name, tables in edition.facts["made"]["released"].items()}
+    assert len(released) == 3
     for file in edition.files:
-        said = "Real ratings that other studies released" in edition.page(file).get_text()
-        assert said is (file in pages), file
+        page = edition.page(file)
+        shown, made = text(page), text(page.select_one("p.sense7-made"))
+        if file in released:
+            assert "Real ratings that other studies released" in shown, file
+            assert all(f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" in made for name in released[file])
+        else:
+            assert [part for part in banner if part not in shown] == [], file
+            assert edition.facts["sha256"][:12] in shown, file
+            assert f"Workbook: {edition.facts['file']}, SHA-256 {edition.facts['sha256']}" in made, file
+        notebook = edition.executed.get(file.removeprefix("notebooks/").removesuffix(".html"))
+        given = notebook["metadata"]["papermill"]["parameters"] if notebook else {}
+        parameters = [f"{key} = {value!r}" for key, value in given.items() if key != "results"]
+        for part in parameters if notebook else [f"Parameters: {edition.facts['parameters']}. Versions"]:
+            assert part in made, f"{file}: {part}"
 
 
 def test_every_finding_answers_first(edition):
@@ -209,54 +179,22 @@ def test_every_recorded_value_is_shown_on_the_page_that_records_it(edition):
         assert format_value(value) in text(shown[key]), key
 
 
-def test_the_code_of_a_section_is_one_fold_at_its_end(edition):
-    for name in edition.notebooks:
-        article = edition.page(name).find("article")
-        folds = article.select("details.sense7-code")
-        assert folds, name
-        for section in article.find_all("section"):
-            assert len([part for part in section.find_all("details", recursive=False) if part in folds]) <= 1, name
-        outside = article.select(".cell:not(.tag_by-hand) .cell_input:not(details.sense7-code .cell_input)")
-        assert not outside, f"{name}: code outside of a fold"
-        assert "import sense7" not in text(article), f"{name}: a set-up cell is shown"
-
-
-def test_each_page_leads_on(edition):
-    paths = yaml.safe_load((ROOT / "book" / "paths.yml").read_text("utf-8"))
-    for path in paths:
-        assert set(path["pages"]) <= set(edition.toc)
-        for page, following in itertools.pairwise(path["pages"]):
-            (line,) = edition.page(page).select(f".sense7-paths [data-path={path['name']}]")
-            target = (edition.html / page).parent / line.a["href"].partition("?")[0]
-            assert target.resolve() == (edition.html / f"{following}.html").resolve()
-    assert {path["name"]: len(path["pages"]) for path in paths} == {"five-minutes": 5, "half-an-hour": 9}
-
-
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
+    stated = r"\bn = [\d,]+|\bn\b.* as in the tables? above|^[\d,]+ (turns|conversations|participants|studies)"
     for name in edition.notebooks:
         page = edition.page(name)
         figures = page.select("figure.sense7-figure")
         # Where nothing can be drawn, a sentence stands in the figure's place.
-        source = (ROOT / f"{name}.md").read_text("utf-8")
-        drawn = source.count("s7.figures.") + source.count("{specifications}")
-        drawn -= source.count("s7.figures.Download(") + source.count("s7.figures.specification_table(")
-        assert len(figures) >= drawn or page.select(".cell_output p > em, .sense7-picture em"), f"{name} lacks a figure"
+        drawn = "s7.figures." in (ROOT / f"{name}.md").read_text("utf-8")
+        assert not drawn or figures or page.select(".cell_output p > em"), f"{name} lacks a figure"
         for figure in figures:
-            wide, *narrow = figure.select("[role=img]")
-            assert len(wide["aria-label"]) > 20
-            assert len(narrow) <= 1
-            assert all("sense7-narrow" in drawing["class"] for drawing in narrow)
+            assert all(len(drawing["aria-label"]) > 20 for drawing in figure.select("[role=img]"))
             caption = figure.find("figcaption")
-            stated = r"\bn = [\d,]+|\bn\b.* as in the tables? above|^[\d,]+ (turns|conversations|participants|studies)"
             assert re.search(stated, caption.get_text()), f"{name}: a caption states n: {caption.get_text()}"
-            (link,) = caption.find_all("a", download=True)
-            assert link["download"].endswith(".csv")
+            (link,) = caption.find_all("a", download=re.compile(r"\.csv$"))
             table = list(csv.reader(io.StringIO(base64.b64decode(link["href"].partition(",")[2]).decode())))
             assert len(table) >= 2
             assert len({len(row) for row in table}) == 1
-        assert page.select("div.cell_output svg:not(figure svg)") == [], "a drawing outside a figure"
-        for image in page.find_all("img"):
-            assert image.get("alt", "").strip(), f"{name}: {image}"
 
 
 def test_every_table_has_a_caption_and_head_cells(edition):
@@ -275,125 +213,135 @@ def test_every_table_has_a_caption_and_head_cells(edition):
             assert {cell.get("scope") for cell in table.find_all("th")} == {"col", "row"}
 
 
-def with_marks(value, tuned):
-    """A value as a sentence shows it: with a word if it is of the simulated judge, and one if it was tuned."""
-    marks = ["simulated judge"] * value["method"].startswith("simulated judge: ") + ["tuned"] * tuned
-    return format_value(value) + (f" ({', '.join(marks)})" if marks else "")
-
-
-def test_recorded_values_are_shown_as_they_were_recorded(edition):
-    """Values woven into prose; an empty one would be read over."""
-    woven = 0
-    has_truth = (edition.folder / "data" / "truth.json").exists()
-    planted = edition.json("data/truth.json")["planted"] if has_truth else []
-    for name in edition.toc:
-        source = ROOT / f"{name}.md"
-        keys = re.findall(r"\{value\}`([^`]+)`", source.read_text("utf-8"))
-        shown = [tag.get_text() for tag in edition.page(name).select(".sense7-value")]
-        tuned = {row["computed"]["key"] for row in edition.json("ledger.json") if row["tuned"] and row["computed"]}
-        tuned |= {entry["key"] for entry in planted if entry["tuned"]}
-        tuned = set() if name == "book/index" else tuned  # it says in a sentence how many are
-        expected = [with_marks(edition.values[key], key in tuned) for key in keys if key in edition.values]
-        # Why a value is not available is said once on a page.
-        expected = Counter(
-            NOT_AVAILABLE if said.startswith(NOT_AVAILABLE) and said in expected[:place] else said
-            for place, said in enumerate(expected)
-        )
-        assert all(text.strip() for text in shown)
-        parts = sum(key not in edition.values for key in keys)
-        if len(shown) == len(keys):
-            assert sum((expected - Counter(shown)).values()) == 0, name
-            assert sum((Counter(shown) - expected).values()) == parts, name
-        else:  # sections without any result are left out
-            assert edition.page(name).select(".cell_output p > em"), name
-            assert sum((Counter(shown) - expected).values()) <= parts, name
-        woven += len(shown)
-        for other in (".sense7-edition", ".sense7-published"):
-            assert all(tag.get_text().strip() for tag in edition.page(name).select(other)), name
-    assert woven > 10
-
-
-@pytest.mark.long
-def test_what_a_workbook_lacks_is_said_on_the_page(ieval):
-    ratings = words(ieval.page("notebooks/02-ratings"))
-    assert ratings.count("not available") >= 6
-    # Two dimensions and the overall rating were never asked: each in the tables of shares and of means.
-    for rating in ("Cognitive", "Relational"):
-        for caption in ("Applicability", "Very poor", "Mean level"):
-            rows = [
-                row.get_text()
-                for table in ieval.page("notebooks/02-ratings").select(".cell_output table")
-                if table.caption.get_text().startswith(caption)
-                for row in table.find_all("tr")
-                if row.find("th").get_text().startswith(rating)
-            ]
-            assert rows, (rating, caption)
-            assert all("not available" in row for row in rows), (rating, caption)
-    labels = " ".join(svg["aria-label"] for svg in ieval.page("notebooks/02-ratings").select("svg[role=img]"))
-    assert re.search(r"Relational[^:]*: not available", labels)
-    never = [
-        table for table in ieval.page("notebooks/01-dataset").find_all("table") if "Never asked" in table.caption.text
-    ]
-    asked = never[0].get_text()
-    for column in ("Cognitive", "Relational", "EmpathyOverall", "PreTaskImportance", "PreTaskDesiredEmpathy"):
-        assert column in asked
-    assert "not available" in words(ieval.page("book/index"))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("key", "known", "digits"),
-    [("ground_truth_mean", 3.133, 3), ("ground_truth_sd", 1.106, 3), ("alpha_turn", 0.917, 3)],
-)
-def test_the_known_answers_of_the_real_ratings_are_met(ieval, key, known, digits):
-    assert round(ieval.values[key]["estimate"], digits) == known
-
-
 # Every page says how it was made: workbook, parameters, versions, commit.
 
 
-def foot(edition, file):
-    """What the foot of a page says, in its parts."""
-    (found,) = edition.page(file).select("p.sense7-made")
-    text = " ".join(found.get_text().split())
-    return dict(
-        re.findall(
-            r"(Workbook|Released ratings|Parameters|Versions|Code): (.*?)(?=\. (?:Parameters|Versions|Code): |\.$)",
-            text,
-        )
-    )
+def test_values_in_sentences_are_those_that_were_recorded_with_words_for_simulated_and_tuned(synthetic):
+    tuned = {row["computed"]["key"] for row in synthetic.json("ledger.json") if row["tuned"] and row["computed"]}
+    tuned |= {entry["key"] for entry in synthetic.json("data/truth.json")["planted"] if entry["tuned"]}
+    for name in synthetic.toc:
+        keys = re.findall(r"\{value\}`([^`]+)`", (ROOT / f"{name}.md").read_text("utf-8"))
+        expected = Counter()
+        for key in keys:
+            if key in synthetic.values and synthetic.values[key]["estimate"] is not None:
+                value = synthetic.values[key]
+                marks = ["simulated judge"] * value["method"].startswith("simulated judge: ")
+                marks += ["tuned"] * (key in tuned and name != "book/index")  # which says in a sentence how many are
+                expected[format_value(value) + (f" ({', '.join(marks)})" if marks else "")] += 1
+        shown = Counter(tag.get_text() for tag in synthetic.page(name).select(".sense7-value"))
+        assert shown.total() == len(keys), name
+        assert expected - shown == Counter(), name
 
 
-def test_every_page_says_how_it_was_made(edition):
-    made = edition.facts["made"]
-    assert {"index.html", "search.html", "genindex.html", "book/index.html", "book/explorer.html"} <= set(edition.files)
-    for file in edition.files:
-        said = foot(edition, file)
-        name = file.removeprefix("notebooks/").removesuffix(".html")
-        if tables := made["released"].get(name):
-            # Not of the workbook: of released ratings, and of nothing else.
-            named = (f"{RELEASED[table].file}, SHA-256 {RELEASED[table].sha256}" for table in tables)
-            assert said["Released ratings"] == ", ".join(named), file
-            assert "Workbook" not in said
-        else:
-            assert said["Workbook"] == f"{edition.facts['file']}, SHA-256 {edition.facts['sha256']}", file
-        for name in ("sense7", "Python", *SHOWN_VERSIONS):
-            assert re.search(rf"\b{name} \d+\.\d", said["Versions"]), f"{file}: {name}"
-        if made["commit"]:
-            assert said["Code"].startswith(f"commit {made['commit']}"), file
-            assert ("not committed" in said["Code"]) is made["changed"], file
-        else:
-            assert said["Code"].startswith("commit not known"), file
-        assert made["library"][:12] in said["Code"], file
+# The front page
 
 
-def test_every_page_gives_the_parameters_that_made_it(edition):
-    for file in edition.files:
-        said = foot(edition, file)["Parameters"]
-        name = file.removeprefix("notebooks/").removesuffix(".html")
-        if name in edition.executed:
-            given = edition.executed[name]["metadata"]["papermill"]["parameters"]
-            for key, value in given.items():
-                assert (f"{key} = {value!r}" in said) is (key != "results"), f"{file}: {key}"
-        else:
-            assert said == edition.facts["parameters"], file
+def test_three_findings_stand_on_cards_that_lead_to_their_pages(edition):
+    cards = edition.page("book/index").select(".sense7-finding-card")
+    assert [card.find("a")["href"] for card in cards] == [
+        f"../notebooks/{name}.html" for name in ("10-individualized", "11-context", "12-disrupted")
+    ]
+    for card in cards:
+        assert card.select_one(".sense7-bar")
+        assert len(card.select(".sense7-badge")) == 1
+        assert len(card.select(".sense7-check")) == (edition.facts["kind"] == "synthetic")
+        zero = [one.get_text() for one in card.select(".sense7-bar b")]
+        assert zero == ["zero"] * len(card.select(".sense7-bar .point"))
+        assert zero or edition.facts["kind"] != "synthetic"
+        assert "Published:" in text(card)
+
+
+@pytest.mark.parametrize("page", ["book/index", "notebooks/10-individualized", "book/format"])
+def test_search_engines_and_previews_read_what_the_page_says(synthetic, page):
+    head = synthetic.page(page).head
+    description = head.find("meta", attrs={"name": "description"})["content"]
+    assert 20 < len(description) <= 240
+    if page.startswith("notebooks"):
+        assert description.startswith("Synthetic data, no findings: ")
+    address = head.find("link", rel="canonical")["href"]
+    assert address.endswith(f"/editions/synthetic/html/{page}.html")
+    shared = {tag["property"]: tag["content"] for tag in head.find_all("meta", property=True)}
+    assert shared["og:url"] == address
+    assert shared["og:description"] == description
+    assert shared["og:image"].endswith("/editions/synthetic/card.png")
+    assert shared["og:title"] == synthetic.page(page).find("h1").find(string=True).strip()
+
+
+def test_the_front_page_describes_paper_and_data_for_machines(synthetic):
+    article, dataset = json.loads(synthetic.page("book/index").find("script", type="application/ld+json").get_text())
+    assert article["@type"] == "ScholarlyArticle"
+    assert article["author"][0]["name"] == "Jina Suh"
+    assert dataset["@type"] == "Dataset"
+    assert "synthetic" in dataset["name"]
+    assert synthetic.facts["sha256"] in dataset["identifier"]
+
+
+# The reference of the library, and the page of promises with R's values
+
+
+def test_the_search_finds_findings_and_no_page_of_the_reference(synthetic):
+    script = (synthetic.folder / "html" / "searchindex.js").read_text("utf-8")
+    index = json.loads(script[script.index("{") : script.rindex("}") + 1])
+    pages, terms = index["docnames"], index["terms"]
+    found = [
+        {pages[number] for number in ([hit] if isinstance(hit, int) else hit)}
+        for hit in (terms["cronbach"], terms["alpha"])
+    ]
+    assert "notebooks/03-reliability" in found[0] & found[1]
+    assert not [page for page in found[0] | found[1] if page.startswith("book/api")]
+
+
+def test_every_statistic_stands_with_its_values_tolerance_and_error(synthetic):
+    families = json.loads((ROOT / "data" / "reference.json").read_text("utf-8"))["families"]
+    shown = synthetic.page("book/promises").select_one("table.sense7-reference").select("tbody tr")
+    for cells, row in zip(shown, families, strict=True):
+        what, values, tolerance, error = map(text, cells.find_all("td"))
+        assert what.startswith(row["statistic"])
+        assert all(package in what for package in row["packages"])
+        assert values == f"{row['values']:,}"
+        for found in row["errors"]:
+            assert (power_of_ten(found["tolerance"]) if found["tolerance"] else "equal") in tolerance
+            assert power_of_ten(found["largest_error"]) in error
+
+
+def test_every_promise_names_tests_that_exist():
+    page = (ROOT / "book" / "promises.md").read_text("utf-8").partition("## Agreement with R")[0]
+    promises = [line for line in page.splitlines() if line.startswith("- ")]
+    assert len(promises) > 15
+    for promise in promises:
+        named = re.findall(r"`([\w/]+\.py)`", promise)
+        assert named, promise
+        assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []
+
+
+# Workbooks with next to nothing in them: each gives a complete book, which says what it can't compute
+
+NOTHING = dict.fromkeys(DIMENSION_NAMES)
+ONE_PERSON = {"PID": "P1", "Model": "plain"}
+BARE = dict.fromkeys(("Model", "PreTaskChoice", "PreTaskImportance", "PreTaskDesiredEmpathy"), ...)
+NO_POST = {f"PostTaskEmpathy_{name}": ... for name in DIMENSION_NAMES}
+WORKBOOKS = {
+    "only overall ratings, no context, no post-task": {
+        "tasks": BARE | NO_POST,
+        "messages": NOTHING | {"Comment": None},
+        "participants": None,
+    },
+    "one participant, constant ratings of one dimension": {
+        "tasks": ONE_PERSON,
+        "messages": NOTHING | {"Affective": [None, "good"] * 8, "EmpathyOverall": None},
+    },
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", WORKBOOKS)
+def test_every_page_is_there_and_no_hole_shows(name, minimal_sheets, build_in_copy, tmp_path):
+    path = tmp_path / "degenerate.xlsx"
+    write_sheets(minimal_sheets(**WORKBOOKS[name]), path)
+    edition = build_in_copy(path, f"degenerate {sorted(WORKBOOKS).index(name)}")
+    for file in (file for file in edition.toc if not file.startswith("book/api")):  # which says NaN of the code
+        assert HOLE.findall(words(edition.page(file))) == [], file
+    for value in edition.values.values():
+        if value["estimate"] is None:
+            assert value["reason"], value["key"]
+            assert value["low"] is None, value["key"]

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 import re
 import subprocess
@@ -23,10 +22,10 @@ from sense7.book.execute import rerun
 from sense7.book.plan import plan
 from sense7.errors import UserError
 from sense7.figures.style import csv_text
-from sense7.judge.endpoint import KEYS, Endpoint, without_keys
+from sense7.judge.endpoint import KEYS, without_keys
 from sense7.judge.files import read_predictions, write_predictions
 from sense7.record import Recorder
-from sense7.workbook import read_sheets, read_workbook, write_sheets
+from sense7.workbook import write_sheets
 
 PAYLOADS = hostile.texts("payload")
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -41,13 +40,6 @@ def workbook(tmp_path_factory):
 
 
 # What is written
-
-
-def test_a_workbook_comes_back_with_every_text_as_it_was(workbook):
-    written = {sheet.name: sheet for sheet in hostile.sheets()}
-    assert read_sheets(workbook) == written
-    study = read_workbook(workbook)
-    assert set(study.messages["content"]) >= {text for text in hostile.texts("said") if text == text.strip()}
 
 
 def test_no_cell_of_a_workbook_is_a_formula_or_a_link(workbook, tmp_path):
@@ -190,15 +182,6 @@ def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == ["results/01-a.json"]
 
 
-@pytest.mark.parametrize("place", ["../../elsewhere", "/elsewhere", "results", "~/elsewhere"])
-def test_the_place_of_values_is_no_parameter(place, checkout, tmp_path):
-    checkout.notebook("01-a", "1")
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(UserError, match="Choose its place by --out"):
-        rerun(checkout.root, "01", {"results": place}, out=tmp_path / "copy.ipynb")
-    assert sorted(tmp_path.rglob("*")) == before
-
-
 def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
     checkout.notebook("01-a", small.recording("01-a", "a"))
     outside = tmp_path / "outside"
@@ -264,17 +247,9 @@ def test_a_traceback_does_not_hold_the_key(checkout, tmp_path):
     assert holding(tmp_path, KEY) == []
 
 
-@pytest.mark.parametrize("verb", [["--help"], ["judge", "--help"], ["judge", "run", "--help"]])
-def test_the_help_does_not_hold_the_key(verb, monkeypatch):
+def test_the_help_does_not_hold_the_key(monkeypatch):
     for name in KEYS:
         monkeypatch.setenv(name, KEY)
-    said = CliRunner().invoke(cli.app, verb)
+    said = CliRunner().invoke(cli.app, ["judge", "run", "--help"])
     assert said.exit_code == 0
     assert KEY not in said.output
-
-
-def test_an_endpoint_shows_its_key_to_nobody_who_did_not_ask_for_it():
-    endpoint = Endpoint.of("https://example.org/v1", {"SENSE7_JUDGE_KEY": KEY})
-    assert endpoint.key == KEY
-    for shown in (repr(endpoint), str(endpoint), f"{endpoint}", json.dumps({"endpoint": str(endpoint)})):
-        assert KEY not in shown

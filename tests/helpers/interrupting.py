@@ -2,7 +2,7 @@
 
 A moment is either a time, or a step: just before the command touches the disk for the n-th time. Steps find what
 times rarely hit: the gap between a file and its record, or between two renames. One moment is for every run, the others
-for the long one; SENSE7_MOMENTS=50 draws that many in place of both.
+for the long one.
 """
 
 import os
@@ -99,8 +99,6 @@ class Ended:
 
 def moments(few: int, seed: int) -> list:
     """One moment, and more that are marked as long: the rest of the few of its seed, and as many as LONG."""
-    if number := int(os.environ.get("SENSE7_MOMENTS", "0")):
-        return drawn_moments(number, seed)
     first, *more = [*drawn_moments(few, seed), *drawn_moments(LONG, 100 + seed)]
     return [first, *(pytest.param(moment, marks=pytest.mark.long) for moment in more)]
 

@@ -1,4 +1,4 @@
-"""Studies read once, and bootstraps with as few draws as tests need."""
+"""Studies read once, released ratings as workbooks, and bootstraps with as few draws as tests need."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,6 +7,8 @@ import pandas as pd
 from evidence.coverage import run as coverage
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.sources.converters import QUESTIONS, official_sheets
+from sense7.sources.released import EXPERTS, NO_TEXT, judged_conversations, source_sheet
 from sense7.workbook import read_workbook
 
 FRAMES = ("conversations", "messages", "turns", "participants")
@@ -37,3 +39,19 @@ def simulated_study(numbers):
     people = pd.concat([pd.DataFrame({"participant": names, "row": range(len(names))}), scores], axis=1)
     columns = pd.DataFrame(columns=["name", "lowest", "highest"])
     return replace(study, participants=people, prompted_condition="model-a-empathy-prompt", columns=columns)
+
+
+def lend_an_ear_sheets():
+    """The experts' ratings of Lend an Ear: one task per conversation and expert, one exchange without text each."""
+    table = judged_conversations()
+    table = table[table["corpus"] == "lend_an_ear"].set_index(["conversation", "question"])
+    conversations = []
+    for name in table.index.unique("conversation"):
+        for expert in EXPERTS:
+            task = {"PID": expert, "Model": "human-supporter", "TaskId": f"{name}-{expert}", "src_conv_id": name}
+            ratings = {
+                dimension: int(table.loc[(name, question.replace(" ", "_")), expert])
+                for dimension, question in QUESTIONS.items()
+            }
+            conversations.append((task, [("user", NO_TEXT), ("assistant", NO_TEXT)], ratings))
+    return [*official_sheets(conversations), source_sheet("judged_conversations")]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from helpers.released import lend_an_ear_sheets
+from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.sources import released, resolve

@@ -1,10 +1,11 @@
 """What is found in a workbook, as it is said: place, value, what was done; and what ``sense7 check`` prints."""
 
+import json
 import re
 
 import pytest
 
-from sense7.workbook import WorkbookError
+from sense7.workbook import WorkbookError, write_sheets
 from sense7.workbook.diagnostics import Diagnostics, _entries, print_description
 
 DESCRIPTION = {
@@ -155,3 +156,64 @@ def test_every_kind_says_what_was_done_and_what_to_do(entry):
         assert said["problem"].endswith((".", "{consequence}"))
         assert said["fix"].endswith((".", "{advice}", "{template}"))
         assert re.fullmatch("error|warning|notice", said.get("severity", "warning"))
+
+
+# The verb
+
+
+@pytest.fixture
+def check(minimal_sheets, tmp_path, sense7):
+    """Check a minimal workbook with changes; give the exit code, the output and the messages."""
+
+    def run(*options, **changes):
+        write_sheets(minimal_sheets(**changes), tmp_path / "mine.xlsx")
+        return sense7("check", tmp_path / "mine.xlsx", *options)
+
+    return run
+
+
+def test_it_says_what_is_in_a_workbook(check):
+    code, out, err = check(messages={"Cognitive": None, "Retry": None, "Mood": "x"})
+    assert (code, err) == (0, "")
+    for line in (
+        "mine: workbook mine.xlsx, given by its path",
+        "  participants         3",
+        "  assistant turns      8",
+        "  plain-empathy  2",
+        "  with the empathy prompt: plain-empathy (guessed from its name; give it with --prompted)",
+        "  overall     8 rated",
+        "Participants: sheet Participants",
+        "Never asked: Messages.Cognitive",
+        "Not recorded: Messages.Retry",
+        "Not matched: Messages.Mood",
+        "1 warning, 1 place",
+    ):
+        assert line in out
+    assert "warning: sheet Messages, column Mood: the official format does not describe this column" in out
+
+
+def test_as_json_it_is_complete(check):
+    code, out, _ = check("--json", "--allow-unreadable", messages={"Affective": [None, "splendid"] * 8})
+    description = json.loads(out)
+    assert (code, description["counts"]["conversations"]) == (0, 4)
+    (diagnostic,) = description["diagnostics"]
+    assert diagnostic["kind"] == "unknown-word"
+    assert (diagnostic["sheet"], diagnostic["column"], diagnostic["value"]) == ("Messages", "Affective", "splendid")
+    assert diagnostic["rows"] == [3, 5, 7, 9, 11, 13, 15, 17]
+    assert diagnostic["count"] == 8
+    assert "very poor" in diagnostic["fix"]
+
+
+def test_strict_makes_warnings_errors(check):
+    changes = {"Mood": "x", "Affective": [None, "splendid"] * 8}
+    code, out, err = check("--strict", "--allow-unreadable", messages=changes)
+    assert (code, out) == (2, "")
+    for said in ("2 things found by --strict", "column Mood", "'splendid'"):
+        assert said in err
+
+
+def test_the_prompted_condition_can_be_given(check):
+    assert "with the empathy prompt: plain (given" in check("--prompted", "plain")[1]
+    code, out, err = check("--prompted", "gpt")
+    assert (code, out) == (2, "")
+    assert "no condition 'gpt'" in err

@@ -1,11 +1,15 @@
-"""The end of a page: reading paths, how to run it again, every value; and cells: results first, the same said once."""
+"""The end of a page, its cells (results first, the same said once), and the pages that list the library."""
 
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 import yaml
 from docutils import nodes
 
+import sense7
+from sense7.book.extensions import api
 from sense7.book.extensions.page import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
 
 PATHS = [{"name": "short", "title": "The short path", "pages": ["index", "notebooks/03", "notebooks/04"]}]
@@ -121,3 +125,31 @@ def test_more_analyses_are_one_fold():
     _fold_more(None, tree)
     assert more[1].astext().startswith('<details class="sense7-more">')
     assert more[-1].astext() == "</details>"
+
+
+# The reference of the library
+
+PAGES = sorted((Path(__file__).resolve().parents[3] / "book").glob("api*.md"))
+
+
+def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
+    text = "\n".join(api.expand(page.read_text("utf-8")) for page in PAGES)
+    assert len(PAGES) == 3
+    assert len(text.split()) <= 9_000
+    sections = {*re.findall(r"^## (\S+)$", text, re.MULTILINE), "findings.ground_truth"}
+    assert set(sense7._MODULES.values()) <= sections
+    entries = dict(re.findall(r"^- `(\w+)(?:\([^`]*\))?`: (.+)$", text, re.MULTILINE))
+    functions = {name for name in sense7._WHERE if callable(getattr(sense7, name))} - {"count_of", "ground_truth"}
+    assert functions <= entries.keys()
+
+
+def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings():
+    text = api.expand("```{functions} loading findings\n```")
+    assert "- `load(data, ...)`: " in text
+    assert "\n- `importance_shares(study, bootstrap)`: " in text
+    assert not re.search(r":(func|class|mod):|``\w", text)
+
+
+def test_other_text_and_other_fences_stay_as_they_are():
+    page = "# Title\n\n```python\nx = 1\n```\n\n{value}`a`\n\n```{note}\nfunctions\n```\n"
+    assert api.expand(page) == page

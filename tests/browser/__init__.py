@@ -1,1 +1,0 @@
-"""A package, so that its tests share one Chromium, which is closed after the last of them."""

@@ -1,1 +1,0 @@
-"""What tests of several folders share: `from helpers.studies import bootstrap_of`."""
