@@ -14,7 +14,7 @@ from sense7.book import plan
 from sense7.book.crate import write_crate
 from sense7.book.editions import write_site
 from sense7.book.ledger import read_ledger
-from sense7.book.manifest import damage, environment_of, installed_otherwise, key_of, write_manifest
+from sense7.book.manifest import damage, environment_of, installed_otherwise, read_manifest, write_manifest
 from sense7.checkout import Project
 from sense7.errors import UserError
 
@@ -39,7 +39,7 @@ def edition(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps(FACTS), "utf-8")
     write_manifest(folder, "key")
-    assert (damage(folder), key_of(folder)) == ([], "key")
+    assert (damage(folder), read_manifest(folder)["key"]) == ([], "key")
     return folder
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import sense7
 from sense7.book.extensions import api
-from sense7.book.extensions.truths import power_of_ten
+from sense7.book.extensions.truths import size
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("api*.md"))
@@ -125,8 +125,8 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(tables, stor
         assert all(package in what for package in row["packages"])
         assert values == f"{row['values']:,}"
         for found in row["errors"]:
-            assert (power_of_ten(found["tolerance"]) if found["tolerance"] else "equal") in tolerance
-            assert power_of_ten(found["largest_error"]) in error
+            assert size(found, "tolerance") in tolerance
+            assert size(found, "largest_error") in error
 
 
 def test_every_promise_names_tests_that_exist():

@@ -3,14 +3,12 @@
 import base64
 import csv
 import io
-import itertools
 import re
 from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 
 import pytest
-import yaml
 
 from helpers.pages import text
 from sense7.book.extensions.values import NOT_AVAILABLE
@@ -222,17 +220,6 @@ def test_the_code_of_a_section_is_one_fold_at_its_end(edition):
         outside = article.select(".cell:not(.tag_by-hand) .cell_input:not(details.sense7-code .cell_input)")
         assert not outside, f"{name}: code outside of a fold"
         assert "import sense7" not in text(article), f"{name}: a set-up cell is shown"
-
-
-def test_each_page_leads_on(edition):
-    paths = yaml.safe_load((ROOT / "book" / "paths.yml").read_text("utf-8"))
-    for path in paths:
-        assert set(path["pages"]) <= set(edition.toc)
-        for page, following in itertools.pairwise(path["pages"]):
-            (line,) = edition.page(page).select(f".sense7-paths [data-path={path['name']}]")
-            target = (edition.html / page).parent / line.a["href"].partition("?")[0]
-            assert target.resolve() == (edition.html / f"{following}.html").resolve()
-    assert {path["name"]: len(path["pages"]) for path in paths} == {"five-minutes": 5, "half-an-hour": 9}
 
 
 def test_every_figure_says_what_it_shows_and_gives_its_data(edition):

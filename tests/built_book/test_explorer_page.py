@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
-from urllib.parse import parse_qsl, urldefrag
 
 import pytest
 
 from sense7 import load
-from sense7.book.extensions.links import FILTERS, SCRIPTS, wrong_filters
+from sense7.book.extensions.page import EXPLORER_SCRIPTS as SCRIPTS
 
 STATIC = Path(__file__).resolve().parents[2] / "book" / "static"
 SCRIPT = "\n".join((STATIC / name).read_text("utf-8") for name in SCRIPTS)
@@ -60,66 +58,6 @@ def test_what_was_never_asked_is_known_to_the_page(ieval):
     never = {title for title, asked, _ in index["ratings"] if not asked}
     assert never == {"Overall", "Cognitive Understanding", "Relational Continuity"}
     assert {row[7] for row in index["conversations"]} == {None}, "without overall ratings no turn is known as poor"
-
-
-def test_links_into_the_explorer_name_conversations_that_it_has(edition, index):
-    names = {row[0] for row in index["conversations"]}
-    for file in edition.files:
-        for link in edition.page(file).select('a[href*="#conversation="]'):
-            assert link.get_text() in names, file
-
-
-def test_every_link_to_a_group_leads_to_conversations(edition, index):
-    """What a link asks for is known to the explorer, and some conversation of the edition has it."""
-    names = {name: index[f"{name}s"] for name in ("condition", "topic", "participant")}
-    columns = {
-        name: {row[number] for row in index["conversations"]}
-        for number, name in ((1, "participant"), (2, "condition"), (3, "topic"))
-    }
-    found = Counter()
-    for file in edition.files:
-        for link in edition.page(file).select('a[href*="explorer.html#"]'):
-            ((name, value),) = parse_qsl(urldefrag(link["href"]).fragment, strict_parsing=True)
-            if name == "conversation":
-                continue
-            assert not wrong_filters({name: value}), file
-            found[name] += 1
-            if name in names:
-                assert link.get_text() == value, file
-                assert names[name].index(value) in columns[name], file
-    asked = {name for name, answer in zip(("importance", "desired"), index["answers"], strict=False) if answer[2]}
-    assert {"condition", "label"} <= set(found)
-    assert "topic" in found or edition.facts["kind"] != "synthetic", "of iEval's valences none has a table of its own"
-    assert found.keys() & {"importance", "desired"} <= asked, "a question that was never asked has no groups"
-
-
-def test_a_group_in_a_table_has_as_many_conversations_as_the_explorer_finds(edition, index):
-    page = edition.page("notebooks/01-dataset")
-    table = next(
-        table for table in page.select("table.dataframe") if "What each condition holds" in table.caption.get_text()
-    )
-    column = [head.get_text() for head in table.select("thead th")].index("conversations")
-    for row in table.select("tbody tr"):
-        name = index["conditions"].index(row.a.get_text())
-        count = sum(one[2] == name for one in index["conversations"])
-        assert row.find_all(["th", "td"])[column].get_text() == f"{count:,}"
-
-
-def test_pages_about_other_data_lead_to_no_conversation(edition):
-    for name in edition.facts["made"]["released"]:
-        assert edition.page(f"notebooks/{name}").select('article a[href*="explorer.html#"]') == [], name
-
-
-def test_script_and_pages_know_the_same_filters():
-    empty = re.search(r"const EMPTY = \{(.*?)\n  \};", SCRIPT, re.DOTALL)[1]
-    assert set(re.findall(r'(\w+): ""', empty)) == {*FILTERS, "page", "compare"}
-    values = {name: pattern.replace("\\", "").split("|") for name, pattern in FILTERS.items()}
-    sorts = re.search(r"const SORTS = \{(.*?)\n  \};", SCRIPT, re.DOTALL)[1]
-    assert re.findall(r"^    (\w+): \[", sorts, re.MULTILINE) == values["sort"]
-    for name in ("poor", "repeat"):
-        choice = re.search(rf"^    {name}: \{{(.*?)\n    \}},", SCRIPT, re.DOTALL | re.MULTILINE)[1]
-        assert re.findall(r'\["(\w+)", "', choice) == values[name]
-    assert json.loads(re.search(r"const APART = (\[.*?\]);", SCRIPT)[1]) == values["apart"][:-1]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ FRONT = """\
 # Front
 
 {value}`best_condition`; {edition}`name`, {edition}`file`, {edition}`label`, {edition}`prompted_condition`,
-{edition}`prompted_reason`. {judge_logs}`Logs`.
+{edition}`prompted_reason`.
 """
 
 

@@ -27,7 +27,7 @@ from sense7.judge.answers import Answer
 from sense7.judge.cost import Price
 from sense7.judge.files import counted_scores, read_predictions
 from sense7.judge.journal import JOURNAL, Journal
-from sense7.judge.logs import LOGS, bundle_logs
+from sense7.judge.logs import LOGS
 from sense7.judge.metrics import run_metrics
 from sense7.judge.reply import NOT_ASKED
 from sense7.judge.report import evaluate, read_paths
@@ -317,15 +317,6 @@ def test_texts_and_names_that_a_log_can_not_hold_are_no_obstacle(server, study_o
         samples = [json.loads(log.read(f"samples/{number}_epoch_1.json")) for number in (1, 2)]
     assert [sample["metadata"]["conversation"] for sample in samples] == names
     assert kept_in(tmp_path)["../a b/ü", 1].output == "\ud83d<S2>5</S2>\x00"
-
-
-@pytest.mark.long
-def test_a_viewer_can_be_made_of_the_logs(server, study_of, tmp_path):
-    with pytest.raises(UserError, match="there are no logs"):
-        bundle_logs(tmp_path / "out", tmp_path / "site")
-    ask(study_of(1), server, tmp_path / "out")
-    assert bundle_logs(tmp_path / "out", tmp_path / "site").is_file()
-    assert [path.suffix for path in (tmp_path / "site" / "logs").glob("*.eval")] == [".eval"]
 
 
 # Nothing else

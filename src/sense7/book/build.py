@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, JUDGE_LOGS, claim_edition, list_editions
-from sense7.book.manifest import damage, environment_of, key_of, shown, write_manifest
+from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, list_editions, require_same_source
+from sense7.book.manifest import damage, read_manifest, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
 from sense7.errors import UserError
@@ -56,7 +56,7 @@ def build_edition(
         if wrong:
             say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
             (inputs.pages / "frame").unlink(missing_ok=True)
-        if wrong or key_of(folder) != inputs.key:
+        if wrong or read_manifest(folder).get("key") != inputs.key:
             return False
         list_editions(folder.parent)
         return True
@@ -187,12 +187,8 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}
                 write_whole(source, to_ipynb(job.notebook, install_from, settings))
-        if inputs.logs:
-            from sense7.judge.logs import bundle_logs
-
-            bundle_logs(inputs.predictions[0].parent, pages / JUDGE_LOGS)
-        write_manifest(edition, inputs.key, environment_of(root))
-        claim_edition(folder, inputs.source, provenance.sha256)
+        write_manifest(edition, inputs.key, inputs.source)
+        require_same_source(folder, inputs.source, provenance.sha256)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
 
@@ -249,13 +245,9 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "credit": provenance.source.acknowledgement if credited else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "groups": {
-            name: sorted(study.conversations[name].dropna().unique()) for name in ("condition", "topic", "participant")
-        },
         "parameters": ", ".join([*used, *([str(inputs.options)] if inputs.options else [])]),
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
-        "judge_logs": f"{JUDGE_LOGS}/index.html" if inputs.logs else "",
         "predictions": inputs.named_predictions,
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }

@@ -89,8 +89,7 @@ def write_ledger(
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
         truths = {key: asdict(truth) for key, truth in implied.items()}
-        shares = (simulated or {}).get("beyond_shares", [])
-        write_json(edition / "data" / IMPLIED, {"truths": truths, "beyond_shares": shares})
+        write_json(edition / "data" / IMPLIED, {"truths": truths})
     return rows
 
 

@@ -1,4 +1,4 @@
-"""An edition's manifest: the digest of each of its files, the key of all that it was made from, and what is installed.
+"""An edition's manifest: the digest of each of its files and the key of all that it was made from; what is installed.
 
 A build makes a damaged edition again; the ledger, the export and the site refuse it.
 """
@@ -22,27 +22,31 @@ _SHOWN = 3
 """Files of a damaged edition that a message names."""
 
 
-def write_manifest(edition: Path, key: str = "", installed: Sequence[str] = ()) -> None:
+def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
     """Write the manifest of an edition, as its last file."""
-    content = {"key": key, "installed": list(installed), "files": _contents(edition)}
+    content = {"key": key, "source": digest_of(source), "files": _contents(edition)}
     write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n")
 
 
-def key_of(edition: Path) -> str:
-    """The key of what an edition was made from; "" where it is not finished."""
+def read_manifest(edition: Path) -> dict:
+    """The key of what an edition was made from, the digest of its source, and its files; {} if it is not finished."""
     try:
-        return json.loads((edition / MANIFEST).read_text(encoding="utf-8"))["key"]
+        content = json.loads((edition / MANIFEST).read_text(encoding="utf-8"))
+        return {"key": content["key"], "source": content["source"], "files": dict(content["files"])}
     except (OSError, ValueError, LookupError, TypeError):
-        return ""
+        return {}
+
+
+def digest_of(source: str) -> str:
+    """What stands for the path of a workbook, which is nobody's business."""
+    return hashlib.sha256(source.encode()).hexdigest()
 
 
 def damage(edition: Path) -> list[str]:
     """What of an edition differs from its manifest: files that changed or are missing, and recorded values too many."""
-    try:
-        listed = dict(json.loads((edition / MANIFEST).read_text(encoding="utf-8"))["files"])
-    except (OSError, ValueError, LookupError, TypeError):
+    if not (manifest := read_manifest(edition)):
         return [f"{MANIFEST} is missing or can't be read"]
-    present = _contents(edition)
+    listed, present = manifest["files"], _contents(edition)
     differing = [path for path in listed if present.get(path) != listed[path]]
     # Others may lie beside an edition's pages; recorded values would be read.
     added = [path for path in present.keys() - listed.keys() if path.startswith("results/")]

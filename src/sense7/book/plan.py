@@ -5,7 +5,6 @@ import contextlib
 import functools
 import hashlib
 import importlib
-import importlib.util
 import json
 import os
 import platform
@@ -114,8 +113,6 @@ class Inputs:
                 [self.name, self.source, self.provenance.to_dict(), self.options.to_dict(), self.given],
                 self.chosen and str(self.chosen.resolve()),  # named, it has to hold files
                 [environment_of(root), sys.version, versions(), commit_of(root), configuration(root)["repository"]],
-                # What shows a judge's logs.
-                any(path.suffix == ".eval" for path in files) and importlib.util.find_spec("inspect_ai") is not None,
             ]
         )
 
@@ -141,15 +138,6 @@ class Inputs:
         folder = self.predictions[0].parent.absolute() if self.predictions else None
         own = self.data == "synthetic" and folder == self.path.with_name(f"{self.path.stem}_judge").absolute()
         return "" if folder is None or own else folder.name
-
-    @functools.cached_property
-    def logs(self) -> list[Path]:
-        """Logs of the sessions that the predictions come from, where what shows them is installed."""
-        if not self.predictions or importlib.util.find_spec("inspect_ai") is None:
-            return []
-        from sense7.judge.logs import LOGS
-
-        return sorted((self.predictions[0].parent / LOGS).glob("*.eval"))
 
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:

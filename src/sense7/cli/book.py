@@ -202,12 +202,9 @@ def site(
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
-    from sense7.book.plan import configuration
     from sense7.checkout import find_project
 
-    root, place = find_project()
-    finished = edition_folder(place, "synthetic").parent
-    print(write_site(finished, editions, out, configuration(root)["repository"]["url"]))
+    print(write_site(edition_folder(find_project().place, "synthetic").parent, editions, out))
 
 
 def notebooks(

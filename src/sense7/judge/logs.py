@@ -1,18 +1,12 @@
 """Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
 
 The format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
-``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is imported
-for its viewer only: to import it takes longer than to write the logs of many runs.
+``samples/`` with a file for each conversation, ``summaries.json`` for the list of these.
 """
 
 import json
 import math
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -20,13 +14,12 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.errors import UserError
-from sense7.files import disk_trouble, not_written, replacing
+from sense7.files import not_written, replacing
 from sense7.judge.answers import Answer
-from sense7.judge.endpoint import require_extra
 from sense7.judge.reply import CUT, FAILED, FILTERED, ending
 from sense7.judge.requests import SYSTEM_MESSAGE
 
-__all__ = ["LOGS", "bundle_logs", "write_log"]
+__all__ = ["LOGS", "write_log"]
 
 LOGS = "logs"
 SCORER = "empathy"
@@ -135,27 +128,3 @@ def _sample(name: str, prompt: str, answer: Answer, truth: float) -> dict:
         tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "total_tokens": total}
         output["usage"] = tokens
     return sample | {"messages": [*asked, said], "output": output}
-
-
-def bundle_logs(folder: str | Path, target: str | Path) -> Path:
-    """Make a static site of a session's logs: inspect_ai's viewer, which needs no server program."""
-    require_extra("inspect_ai", "The viewer of a judge's logs")
-    logs, target = Path(folder) / LOGS, Path(target)
-    paths = sorted(logs.glob("*.eval"))
-    if not paths:
-        raise UserError(f"{logs}: there are no logs. Run a judge first: sense7 judge run.")
-    # In a process of its own: the package changes the environment, and how exceptions are shown, when it is imported.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("INSPECT_")}
-    environment |= {"PYTHON_DOTENV_DISABLED": "1", "INSPECT_DISPLAY": "none"}
-    code = "import sys; from inspect_ai.log import bundle_log_dir as bundle; bundle(*sys.argv[1:], overwrite=True)"
-    with tempfile.TemporaryDirectory(prefix="sense7-judge-", ignore_cleanup_errors=True) as scratch:
-        # The viewer takes names for addresses: it would read a slash into "openai%2Fgpt-4o".
-        plain = Path(scratch) / LOGS
-        plain.mkdir()
-        for number, log in enumerate(paths, 1):
-            shutil.copyfile(log, plain / f"{number:03d}-{re.sub(r'[^A-Za-z0-9_.-]+', '_', log.stem)}.eval")
-        command = [sys.executable, "-c", code, str(plain), str(target)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        raise disk_trouble(done.stderr) or RuntimeError(done.stderr)
-    return target / "index.html"

@@ -89,7 +89,6 @@ def page(tmp_path_factory):
         }
         made |= {"changed": False, "apart": False}
         known |= {
-            "groups": {},
             "made": made,
             "parameters": "",
             "warnings": {},

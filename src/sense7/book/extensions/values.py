@@ -8,7 +8,6 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - ``{setting}`poor_turn```: a choice of the analysis in words, read from where the code reads it, so that no sentence
   keeps the words of an older choice;
-- ``{judge_logs}`words of the link```: a link to the logs of the judge, where the edition has them, else why not;
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` every claim about another work beside what its released numbers give.
 
@@ -25,7 +24,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-import yaml
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
@@ -92,9 +90,8 @@ class Edition:
 
         self.folder, self.values = folder, read_values(folder / "results")
         self.ledger, self.facts, self.truth = read("ledger.json"), read("edition.json"), read("data/truth.json")
-        simulated = read(f"data/{IMPLIED}")
-        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.get("truths", {}).items()}
-        self.beyond_shares = simulated.get("beyond_shares", [])
+        simulated = read(f"data/{IMPLIED}").get("truths", {})
+        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
         # What the truth calls tuned; a claim may rest on it under another name.
         self.tuned = {
@@ -102,19 +99,11 @@ class Edition:
         } & self.values.keys()
         self.tuned |= {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
 
-    def titles(self, keys: Iterable[str]) -> list[str]:
-        """Names of claims near whose published figures the truths of these values were set."""
-        names = {name: row["published"]["short"] or row["published"]["title"] for name, row in self.claims.items()}
-        near = {entry["key"]: entry["near"] for entry in self.truth.get("planted", ()) if entry.get("near") in names}
-        near |= {row["computed"]["key"]: row["id"] for row in self.ledger if row["computed"]}
-        return list(dict.fromkeys(names[near[key]] for key in keys))
-
-    def tuned_on(self, page: str) -> dict[str, int | None]:
-        """Tuned values on a notebook's page: key -> the cell that records it, None if another notebook does."""
+    def tuned_on(self, page: str) -> list[str]:
+        """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""
         name = page.removeprefix("notebooks/")
-        recorders = {name, *self.facts["made"]["needs"].get(name, ())} if name != page else ()
-        shown = {key: self.values[key] for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders}
-        return {key: value["cell"] if value["notebook"] == name else None for key, value in shown.items()}
+        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
+        return [key for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders]
 
 
 def edition_of(app_or_env) -> Edition:
@@ -219,16 +208,6 @@ class ValueRole(TextRole):
         return [node], messages
 
 
-class JudgeLogsRole(SphinxRole):
-    """A link to the judge's logs; without logs, words that say so."""
-
-    def run(self):
-        address = looked_up(self.env, "edition.json").facts.get("judge_logs")
-        if not address:
-            return [nodes.inline(text="This edition has no logs of a judge")], []
-        return [nodes.reference("", self.text, refuri=f"../{address}", internal=True)], []
-
-
 class LedgerDirective(SphinxDirective):
     """The table of claims: about SENSE-7, or about other works."""
 
@@ -300,39 +279,9 @@ def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.No
 
 def _anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger."""
-    for node in _executed_cells(tree):
-        node["ids"].append(f"cell-{node['exec_count']}")
-
-
-def _executed_cells(tree) -> list[nodes.container]:
-    cells = tree.findall(nodes.container)
-    return [node for node in cells if node.get("nb_element") == "cell_code" and node.get("exec_count")]
-
-
-def _mark_tuned(app, tree, page: str) -> None:
-    """Mark tuned values, at the cells that record them and below the box at the head of the page."""
-    edition = edition_of(app)
-    if not (tuned := edition.tuned_on(page)):
-        return
-
-    def note(opening: str, keys: Iterable[str], more: str = "") -> nodes.paragraph:
-        # Keys as classes: a test asks for them, and no reader has to.
-        classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in keys)]
-        text = f": {'; '.join(edition.titles(keys))}.{more}"
-        return paragraph(nodes.strong(text=opening), text, verbatim=True, classes=classes)
-
-    for node in _executed_cells(tree):
-        if here := [key for key, cell in tuned.items() if cell == node["exec_count"]]:
-            node.parent.insert(node.parent.index(node) + 1, note("Tuned above", here))
-    for box in [node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]][:1]:
-        why = " The synthetic data were set near the published figures, so nearness to these is no evidence."
-        box.append(note("Tuned, wherever this page shows them", [*tuned], why))
-
-
-def read_paths(folder: Path) -> list[dict]:
-    """Reading paths of a book: ``name``, ``title``, ``minutes`` and ``pages`` of each; none if it has none."""
-    file = folder / "book" / "paths.yml"
-    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else []
+    for node in tree.findall(nodes.container):
+        if node.get("nb_element") == "cell_code" and node.get("exec_count"):
+            node["ids"].append(f"cell-{node['exec_count']}")
 
 
 def _add_files(app) -> None:
@@ -341,11 +290,9 @@ def _add_files(app) -> None:
     present = {path.name for folder in folders for path in folder.glob("*")}
     for name in sorted(_STYLES & present):
         app.add_css_file(name)
-    paths = {path["name"]: path["pages"] for path in read_paths(Path(app.confdir))}
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
     scripts["editions.js"] = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
-    scripts["paths.js"] = {"data-paths": json.dumps(paths)}
     for name, attributes in scripts.items():
         if name in present:
             app.add_js_file(name, loading_method="defer", **attributes)
@@ -453,10 +400,8 @@ def setup(app):
     app.add_role("value", ValueRole())
     for name, lookup in (("published", _published), ("edition", _fact), ("setting", _setting)):
         app.add_role(name, TextRole(lookup))
-    app.add_role("judge_logs", JudgeLogsRole())
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
-    app.connect("doctree-resolved", _mark_tuned)
     app.connect("html-page-context", _finish_page)
     app.connect("builder-inited", _add_files)
     app.connect("build-finished", _keep_entries_of_search)
