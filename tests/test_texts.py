@@ -50,7 +50,6 @@ NO_PROSE = {
 
 ELSEWHERE = {
     *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc"),
-    "setting",
 }
 """Roles whose text comes from elsewhere."""
 

@@ -448,7 +448,7 @@ def test_a_book_built_step_by_step_is_that_of_a_first_build(checkout, built, mon
     one, two = (checkout.root / "notebooks" / f"{name}.md" for name in ("01-a", "02-b"))
     text = replace_in(two, "Text.", "Text of a message.")
     assert build_again(checkout) == ([], {"notebooks/02-b"}), "prose alone executes nothing"
-    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False, "apart": False}
+    commit = {"commit": "c0ffee" * 6 + "c0ff", "changed": False}
     with monkeypatch.context() as patch:
         patch.setattr("sense7.book.plan.commit_of", lambda root: commit)
         assert build_again(checkout) == ([], set()), "a mere commit: no page is read again, and all name it"

@@ -152,7 +152,7 @@ def forge_record(copy):
         (lambda copy: edit_facts(copy, parameters={"data": "/etc"}), "not what a build writes"),
         (lambda copy: edit_facts(copy, parameters={"seed": -1}), "parameters refused"),
         (lambda copy: edit_facts(copy, beside={}), "^predictions: .* not here as it was"),
-        (lambda copy: (copy / "data" / SHARED_FILE).unlink(), "is missing, and no data set here"),
+        (lambda copy: (copy / "data" / SHARED_FILE).unlink(), "is missing. Copy the edition whole"),
         (lambda copy: (copy / "ledger.json").unlink(), r"ledger\.json: .* not whole"),
         (
             lambda copy: (copy / "predictions" / "judge-iter1.csv").write_text(SHARED_JUDGE + "3,P3,2,2\n"),
@@ -167,17 +167,6 @@ def test_what_can_not_be_verified_is_refused_with_the_fix(copy, verified, comput
     spoil(copy)
     with pytest.raises(UserError, match=message):
         verified()
-
-
-def test_a_published_edition_is_verified_by_the_data_set_that_is_here(copy, edition, verified, computed, monkeypatch):
-    """A site has neither workbooks nor executed notebooks; whose data set is here can verify it all the same."""
-    known, resolve = edition / "data" / SHARED_FILE, verify.sources.resolve
-    monkeypatch.setattr(verify.sources, "resolve", lambda data: resolve(known if data == "synthetic" else data))
-    for folder in ("data", "notebooks"):
-        shutil.rmtree(copy / folder)
-    (copy / "manifest.json").unlink()
-    change(copy / "results" / "01-a.json", '"estimate": 7', '"estimate": 8')
-    assert found(verified()) == {("recorded values", "01-a", "seed_of_a.estimate")}
 
 
 def test_refusals_end_with_exit_code_2_and_no_traceback(built):

@@ -1,7 +1,5 @@
 """The front page: what was found, how sure it is, and what this edition can't say, before anything is clicked."""
 
-import pytest
-
 from helpers.pages import text
 
 
@@ -48,12 +46,3 @@ def test_tuned_values_are_announced_above_the_picture(edition):
     assert "(tuned)" not in text(edition.page("book/index").find("article"))
     said = text(edition.page("book/ledger").find("article"))
     assert (f"{count} of these values were set near the published ones" in said) is (count > 0)
-
-
-@pytest.mark.parametrize("page", ["book/index", "notebooks/10-individualized", "book/format"])
-def test_search_engines_read_what_the_page_says(synthetic, page):
-    head = synthetic.page(page).head
-    description = head.find("meta", attrs={"name": "description"})["content"]
-    assert 20 < len(description) <= 240
-    if page.startswith("notebooks"):
-        assert description.startswith("Synthetic data, no findings: ")

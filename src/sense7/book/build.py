@@ -146,6 +146,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
 
 def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
+    from sense7.book import execute
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
     from sense7.book.scheduler import connect
@@ -165,7 +166,8 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
         with connect(scheduler, workers, inputs.cache) as where:
-            executed = where.run(inputs.jobs, edition, inputs.cache, say=say)
+            options = {"workers": where.notebooks, "say": say, "kernels": where if scheduler else None}
+            executed = execute.run(inputs.jobs, edition, inputs.cache, **options)
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}

@@ -177,12 +177,12 @@ def run(
     *,
     workers: int,
     say: Callable = silent,
-    kernels: Kernels | None = None,
+    kernels=None,
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
 
     What failed is said at once. It is raised when those that run beside it are finished, and kept; an interrupt kills
-    what runs. ``kernels`` may be those of a cluster (:mod:`sense7.book.scheduler`).
+    what runs. ``kernels`` may be a cluster (:mod:`sense7.book.scheduler`).
     """
     for folder in (edition / "notebooks", edition / "results", cache):
         folder.mkdir(parents=True, exist_ok=True)
@@ -191,7 +191,7 @@ def run(
     order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     order.prepare()
     executed, done, failure, running, begun = [], 0, None, {}, time.monotonic()
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(min(workers, len(jobs))) as pool:
         try:
             while order.is_active() and (running or not failure):
                 # First those that others wait for.
@@ -226,7 +226,7 @@ def _place(job: Job, cache: Path) -> Path:
     return cache / f"{job.notebook.name}-{job.digest[:24]}"
 
 
-def _obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
+def _obtain(job: Job, edition: Path, cache: Path, kernels) -> bool:
     """Copy a finished notebook from the cache, after executing it if it is not there; whether it was not."""
     cached = _place(job, cache)
     fresh = not cached.exists()

@@ -100,11 +100,17 @@ def _loaded(path: Path, source: str) -> TextNotebook:
 
     node = _parse(source)
     settings = dict(node.metadata.get("sense7") or {})
+    lists = {name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")}
+    own = settings.pop("parameters", None) or {}
+    wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
+    wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
+    wrong += [name for name in lists["released"] if name not in RELEASED]
+    if wrong or not isinstance(own, dict):
+        raise UserError(f"{path}: sense7: in the notebook's metadata: {[*wrong, own][0]!r} is not expected. Fix it.")
     try:
-        _settings_validator().validate(settings)
-        for schema in settings.get("parameters", {}).values():
+        for schema in own.values():
             jsonschema.Draft202012Validator.check_schema(schema)
-    except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
+    except jsonschema.SchemaError as error:
         raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Fix it.") from None
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
@@ -116,7 +122,7 @@ def _loaded(path: Path, source: str) -> TextNotebook:
             defaults[target.id] = ast.literal_eval(statement.value)
     except (SyntaxError, ValueError, AttributeError):
         raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it.") from None
-    schemas = COMMON | settings.get("parameters", {})
+    schemas = COMMON | own
     if unknown := sorted(defaults.keys() - schemas.keys()):
         raise UserError(
             f"{path}: no schema for the parameters {', '.join(unknown)}. Add them under "
@@ -126,21 +132,7 @@ def _loaded(path: Path, source: str) -> TextNotebook:
     if problems := unfit_parameters(schemas, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
     code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
-    rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored", "released")}
-    return TextNotebook(path, source, code, defaults, schemas, **rests_on)
-
-
-@lru_cache
-def _settings_validator():
-    """Made once: to make one takes longer than to use it."""
-    import jsonschema
-
-    names = {"type": "array", "items": {"type": "string"}}
-    schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.(json|yml)$"}}
-    released = {"type": "array", "items": {"enum": list(RELEASED)}}
-    known = {"needs": names, "sources": names, "stored": results, "released": released, "parameters": schemas}
-    return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})
+    return TextNotebook(path, source, code, defaults, schemas, **{name: tuple(value) for name, value in lists.items()})
 
 
 def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:

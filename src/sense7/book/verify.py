@@ -8,7 +8,6 @@ On one machine all of it is equal to the last digit: kernels compute with one th
 seed. Other processors and libraries of linear algebra round otherwise; :data:`TOLERANCE` says how much that may be.
 """
 
-import contextlib
 import json
 import math
 import os
@@ -82,7 +81,10 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
         raise UserError(
             f"{folder / 'edition.json'}: not what a build writes ({one_line(error)}). Copy or build the edition again."
         ) from None
-    path, origin = sources.resolve(_workbook(folder, file, sha256))
+    path = folder / "data" / file
+    if not path.exists():
+        raise UserError(f"{path}: is missing. Copy the edition whole, or build it again.")
+    path, origin = sources.resolve(path)
     jobs = plan(root, parameters, ReadingOptions.beside(path).digest(sha256), judged)
     now = how_made(root, jobs, given)
     for name in sorted(beside.keys() | now["beside"].keys()):
@@ -100,15 +102,13 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
             f"found {provenance.kind}, {provenance.sha256[:12]}...). Restore it, with the record beside it, or build "
             "the edition again."
         )
-    known = path.with_name(f"{path.stem}_truth.json")
-    truth = read_truth(known if known.exists() else folder / "data" / "truth.json", study)
+    truth = read_truth(folder / "data" / "truth.json", study)
     try:
         with tempfile.TemporaryDirectory(prefix="sense7-verify-") as scratch:
             again = Path(scratch) / "edition"
             sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=file), again / "data")
             copy_files(judged, again / "predictions")
-            workers = workers or min(os.cpu_count() or 1, len(jobs))
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers or os.cpu_count() or 1, say=say)
             write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
             kinds = {
                 "recorded values": (_values(folder), _values(again)),
@@ -164,21 +164,6 @@ def _read(path: Path):
         raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
-
-
-def _workbook(folder: Path, file: str, sha256: str) -> Path | str:
-    """The edition's copy of its workbook; for a published edition without it, the data set's name if that is here."""
-    path = folder / "data" / file
-    if path.exists():
-        return path
-    for name in ("synthetic", *sources.SOURCES):
-        with contextlib.suppress(UserError):
-            if sources.resolve(name)[1].sha256 == sha256:
-                return name
-    raise UserError(
-        f"{path}: is missing, and no data set here is the one that the edition was made of. Copy the edition whole, "
-        "or fetch the data first: sense7 fetch official"
-    )
 
 
 def compare(shown, recomputed) -> str:

@@ -87,7 +87,7 @@ def page(tmp_path_factory):
             "commit": "",
             **facts.pop("made", {}),
         }
-        made |= {"changed": False, "apart": False}
+        made |= {"changed": False}
         known |= {
             "made": made,
             "parameters": "",

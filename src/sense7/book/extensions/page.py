@@ -12,16 +12,13 @@ paper leaves out. A sentence in the place of results that cannot be computed is 
 - ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
   headline, with the control that ``book/static/specifications.js`` adds to it.
 
-Each page has a description for search engines. Formulas are MathML, which browsers show by themselves: the book needs
+Formulas are MathML, which browsers show by themselves: the book needs
 no network.
 """
 
-import html
 import json
 import re
 import shlex
-import textwrap
-from collections.abc import Mapping
 from pathlib import Path
 
 from docutils import nodes
@@ -32,7 +29,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.truths import values_table
-from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw
+from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["setup"]
@@ -115,31 +112,6 @@ def _fold_more(app, tree) -> None:
         if MORE in section["ids"]:
             words = "Show further analyses, all values, and how to rerun this page"
             section[1:] = fold(words, *section[1:], classes="sense7-more")
-
-
-_LONGEST = 240
-"""Characters of a description; search engines show fewer."""
-
-
-def describe_page(tree: nodes.document, facts: Mapping) -> str:
-    """What a page says first, in at most 240 characters, beginning with what the data are."""
-    box = next((node for node in tree.findall(nodes.container) if "sense7-answer" in node["classes"]), None)
-    start = box if box is not None else tree
-    paragraph = next(iter(start.findall(nodes.paragraph)), None)
-    text = " ".join(paragraph.astext().split()) if paragraph is not None else ""
-    kind = "Synthetic data, no findings: " if facts["kind"] == "synthetic" and box is not None else ""
-    return textwrap.shorten(f"{kind}{text}", _LONGEST, placeholder=" ...")
-
-
-def _add(app, page, template, context, doctree) -> None:
-    """Add the page's metadata to its head."""
-    if doctree is None:
-        return
-    facts = edition_of(app).facts
-    text = describe_page(doctree, facts)
-    context["metatags"] += f'<meta name="description" content="{html.escape(text, quote=True)}">\n'
-    if facts["kind"] not in {"synthetic", "official", "third-party"}:  # somebody's own: not for search engines
-        context["metatags"] += '<meta name="robots" content="noindex">\n'
 
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
@@ -261,7 +233,6 @@ def setup(app):
     app.add_directive("explorer", ExplorerDirective)
     app.add_directive("picture", PictureDirective)
     app.add_directive("specifications", SpecificationsDirective)
-    app.connect("html-page-context", _add)
     app.connect("html-page-context", _add_explorer_files)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,8 +6,6 @@ A Sphinx extension, so that no number is typed into prose:
   ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
-- ``{setting}`poor_turn```: a choice of the analysis in words, read from where the code reads it, so that no sentence
-  keeps the words of an older choice;
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` every claim about another work beside what its released numbers give.
 
@@ -17,12 +15,10 @@ as text: nothing that a workbook holds is markup.
 
 import contextlib
 import html
-import importlib
 import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
@@ -31,12 +27,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
-from sense7.book.plan import file_of
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
-from sense7.taxonomy import LEVELS, SIMULATED_WORDS, levels_in_words
-from sense7.terminal import in_words
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -51,33 +45,6 @@ NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
 
 _PARTS = ("estimate", "interval", "n", "unit", "method")
-
-SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
-    "fewest_participants": ("estimators.bootstrap", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
-    "fewest_participants_of_baselines": ("judge.baselines", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
-    "good_turn": ("findings.words", lambda code: levels_in_words(range(code.GOOD, len(LEVELS) + 1))),
-    "high_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["high"])),
-    "items_for_a_factor": ("estimators.factor", lambda code: in_words(code.ITEMS_FOR_A_FACTOR)),
-    "items_for_a_test_of_a_factor": ("findings.reliability", lambda code: in_words(code.ITEMS_FOR_A_TEST)),
-    "low_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["low"])),
-    "poor_turn": ("findings.measures", lambda code: levels_in_words(range(code.POOR, 0, -1))),
-    "turns_after": ("findings.disrupted", lambda code: f"{min(code.LASTING)} to {max(code.LASTING)}"),
-    "turns_before": ("findings.disrupted", lambda code: in_words(len(code.BEFORE))),
-    "writers_of_a_term": ("findings.words", lambda code: in_words(code.FEWEST_PEOPLE)),
-}
-"""Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
-
-
-def setting(name: str) -> str:
-    """Return a choice of the analysis in words.
-
-    Examples
-    --------
-    >>> setting("poor_turn"), setting("fewest_participants")
-    ('poor or very poor', 'five')
-    """
-    module, words = SETTINGS[name]
-    return words(importlib.import_module(f"sense7.{module}"))
 
 
 class Edition:
@@ -157,11 +124,6 @@ def _published(env, name: str) -> str:
 
 def _fact(env, name: str) -> str:
     return str(looked_up(env, "edition.json").facts[name])
-
-
-def _setting(env, name: str) -> str:
-    env.note_dependency(str(file_of(f"sense7.{SETTINGS[name][0]}")))
-    return setting(name)
 
 
 class ValueRole(TextRole):
@@ -398,7 +360,7 @@ def setup(app):
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
-    for name, lookup in (("published", _published), ("edition", _fact), ("setting", _setting)):
+    for name, lookup in (("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
