@@ -13,8 +13,8 @@ from typer.main import get_command
 
 from sense7 import cli
 from sense7.book import execute
+from sense7.book.editions import write_manifest
 from sense7.book.execute import Rerun
-from sense7.book.manifest import write_manifest
 from sense7.workbook import read_sheets
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,12 +21,10 @@ from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, S
 from sense7.book import build, plan
 from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
-from sense7.book.editions import require_same_source, write_site
+from sense7.book.editions import require_same_source, write_manifest, write_site
 from sense7.book.ledger import read_ledger, write_ledger
-from sense7.book.manifest import write_manifest
-from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
-from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
+from sense7.book.plan import BuildError, configuration, resolve_inputs
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import UNFINISHED, scratch_folder
@@ -232,20 +230,15 @@ def nobody():
     return SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations)
 
 
-def given(name="mine", jobs=()):
-    parts = {"options": ReadingOptions(), "logs": [], "named_predictions": "", "predictions": [], "given": {}}
-    return SimpleNamespace(name=name, jobs=dict(jobs), project=Project(ROOT, ROOT), **parts)
+def given(parameters=()):
+    parts = {"options": ReadingOptions(), "named_predictions": "", "given": dict(parameters)}
+    return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
 
 
-def job(**defaults):
-    return Job(TextNotebook(Path("a.md"), "", "", defaults, {}), {}, "", {})
-
-
-def test_parameters_are_those_of_every_notebook():
-    jobs = {"01-a": job(data="x"), "02-b": job(draws=100, seed=1), "03-c": job(draws=500, seed=1)}
+def test_parameters_are_those_that_were_given():
     known = resolve_inputs("synthetic").provenance
-    said = build._facts(given(jobs=jobs), nobody(), known)["parameters"]
-    assert said == "confidence = not used, draws = 100 (02-b), 500 (03-c), seed = 1"
+    for parameters, said in (({}, "as each notebook has them"), ({"seed": 3, "draws": 200}, "draws = 200, seed = 3")):
+        assert build._facts(given(parameters), nobody(), known)["parameters"] == said
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", ""])
@@ -313,7 +306,7 @@ def test_roles_show_texts_as_they_are(edition):
     assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("not available here") == 2
     assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
-    said = f"empathy {HOSTILE}, {SHARED_FILE}, confidence = not used, draws = not used, seed = 7, its (b)."
+    said = f"empathy {HOSTILE}, {SHARED_FILE}, seed = 7, its (b)."
     assert said in text
 
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import cli
-from sense7.book.manifest import write_manifest
+from sense7.book.editions import write_manifest
 from sense7.errors import UserError
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.taxonomy import SYNTHETIC_SHEET

@@ -10,8 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers.checkout import SHARED_FILE, SHARED_NAME
-from sense7.book.editions import list_editions, write_site
-from sense7.book.manifest import write_manifest
+from sense7.book.editions import list_editions, write_manifest, write_site
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]

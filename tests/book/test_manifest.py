@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
-from sense7.book.editions import write_site
+from sense7.book.editions import damage, read_manifest, write_manifest, write_site
 from sense7.book.ledger import read_ledger
-from sense7.book.manifest import damage, environment_of, installed_otherwise, read_manifest, write_manifest
+from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
 from sense7.errors import UserError
 

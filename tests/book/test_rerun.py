@@ -64,7 +64,7 @@ def test_a_copy_is_executed_with_what_was_given_after_what_it_needs_and_its_valu
 
 
 REFUSED = {
-    "wrong type": ("01-a", {"seed": "one"}, "seed = 'one': 'one' is not of type 'integer'"),
+    "wrong type": ("01-a", {"seed": "one"}, "seed = 'one': not a whole number"),
     "results": ("01-a", {"results": "x"}, "--out FILE.ipynb"),
     "no such data": ("01-a", {"data": "nowhere.xlsx"}, "nowhere.xlsx: neither the name of a data set"),
     "no such notebook": ("99", {}, "99: neither a notebook of this book .01-a, 02-b. nor a file"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import sense7
-from sense7.book.extensions import api
+from sense7.book.extensions.page import expand
 from sense7.book.extensions.truths import size
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ def all_modules():
 
 
 def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
-    text = "\n".join(api.expand(page.read_text("utf-8")) for page in PAGES)
+    text = "\n".join(expand(page.read_text("utf-8")) for page in PAGES)
     assert len(PAGES) == 3
     assert len(text.split()) <= 9_000
     sections = {*re.findall(r"^## (\S+)$", text, re.MULTILINE), "findings.ground_truth"}
@@ -35,15 +35,15 @@ def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
 
 
 def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings():
-    text = api.expand("```{functions} loading findings\n```")
-    assert "- `load(data, ...)`: " in text
+    text = expand("```{functions} loading findings\n```")
+    assert "- `load(data)`: " in text
     assert "\n- `importance_shares(study, bootstrap)`: " in text
     assert not re.search(r":(func|class|mod):|``\w", text)
 
 
 def test_other_text_and_other_fences_stay_as_they_are():
     page = "# Title\n\n```python\nx = 1\n```\n\n{value}`a`\n\n```{note}\nfunctions\n```\n"
-    assert api.expand(page) == page
+    assert expand(page) == page
 
 
 def test_the_search_finds_findings_and_no_page_of_the_reference(synthetic):

@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, list_editions, require_same_source
-from sense7.book.manifest import damage, read_manifest, shown, write_manifest
+from sense7.book.editions import (
+    EXPLORER_FOLDER,
+    EXPLORER_PAGE,
+    damage,
+    list_editions,
+    read_manifest,
+    require_same_source,
+    shown,
+    write_manifest,
+)
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
 from sense7.errors import UserError
@@ -219,21 +227,7 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
     from sense7.workbook.diagnostics import warnings_by_kind
 
-    if provenance.address:
-        origin = f"{provenance.address}, fetched {provenance.fetched}"
-    elif provenance.fetched:
-        origin = f"copied from a local file, whose path is not kept, {provenance.fetched}"
-    else:
-        origin = "shipped with the project" if provenance.kind == "synthetic" else "a file given by its path"
-    used = []
-    for key in ("confidence", "draws", "seed"):
-        # Where notebooks have different defaults, in which of them.
-        values: dict = {}
-        for name, job in inputs.jobs.items():
-            if key in job.notebook.defaults:
-                values.setdefault(job.parameters.get(key, job.notebook.defaults[key]), []).append(name)
-        several = (f"{value} ({', '.join(sorted(names))})" for value, names in values.items())
-        used.append(f"{key} = " + (", ".join(several) if len(values) > 1 else str(next(iter(values), "not used"))))
+    given = [f"{name} = {value}" for name, value in sorted(inputs.given.items())]
     credited = provenance.kind == "third-party" and provenance.source
     return {
         "name": inputs.name,
@@ -241,13 +235,12 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "label": provenance.label,
         "file": provenance.file,
         "sha256": provenance.sha256,
-        "origin": origin,
         "verified": provenance.verified,
         "fetched": provenance.fetched,
         "credit": provenance.source.acknowledgement if credited else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "parameters": ", ".join([*used, *([str(inputs.options)] if inputs.options else [])]),
+        "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
         "predictions": inputs.named_predictions,

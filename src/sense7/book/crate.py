@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.manifest import require_whole
+from sense7.book.editions import require_whole
 from sense7.book.plan import configuration
 from sense7.book.verify import find_edition
 from sense7.checkout import Project

@@ -1,5 +1,10 @@
-"""Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
+"""Editions side by side: their list, by which pages lead from one to another, and a web site made of several.
 
+An edition's manifest has the digest of each of its files and the key of all that it was made from. A build makes a
+damaged edition again; the ledger, the export and the site refuse it.
+"""
+
+import hashlib
 import json
 import math
 import os
@@ -8,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.manifest import digest_of, read_manifest, require_whole
 from sense7.errors import UserError
 from sense7.files import scratch_folder, write_whole
+from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 
 EDITIONS_LIST = "editions.js"
@@ -119,6 +124,70 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
         raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
     return out / "index.html"
 
+
+# --- the manifest -------------------------------------------------------------------------
+
+_SHOWN = 3
+"""Files of a damaged edition that a message names."""
+
+
+def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
+    """Write the manifest of an edition, as its last file."""
+    content = {"key": key, "source": digest_of(source), "files": _contents(edition)}
+    write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+
+def read_manifest(edition: Path) -> dict:
+    """The key of what an edition was made from, the digest of its source, and its files; {} if it is not finished."""
+    try:
+        content = json.loads((edition / MANIFEST).read_text(encoding="utf-8"))
+        return {"key": content["key"], "source": content["source"], "files": dict(content["files"])}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def digest_of(source: str) -> str:
+    """What stands for the path of a workbook, which is nobody's business."""
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+def damage(edition: Path) -> list[str]:
+    """What of an edition differs from its manifest: files that changed or are missing, and recorded values too many."""
+    if not (manifest := read_manifest(edition)):
+        return [f"{MANIFEST} is missing or can't be read"]
+    listed, present = manifest["files"], _contents(edition)
+    differing = [path for path in listed if present.get(path) != listed[path]]
+    # Others may lie beside an edition's pages; recorded values would be read.
+    added = [path for path in present.keys() - listed.keys() if path.startswith("results/")]
+    return [
+        *(f"{path} {'changed' if path in present else 'is missing'}" for path in differing),
+        *(f"{path} was added" for path in added),
+    ]
+
+
+def require_whole(edition: Path) -> None:
+    """Refuse an edition whose files are not those of its manifest, naming what differs."""
+    if wrong := damage(edition):
+        name = f'"{edition.name}"' if " " in edition.name else edition.name
+        raise UserError(f"{edition}: damaged ({shown(wrong)}). Repair it: sense7 build {name}")
+
+
+def shown(wrong: Sequence[str]) -> str:
+    """The first files of a damaged edition, and how many more there are."""
+    more = len(wrong) - _SHOWN
+    return ", ".join([*wrong[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _contents(edition: Path) -> dict[str, str]:
+    """Path of every file of an edition but the manifest -> SHA-256."""
+    paths = (Path(folder, name) for folder, _, names in os.walk(edition) for name in names)
+    files = {path.relative_to(edition).as_posix(): path for path in paths}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items()) if name != MANIFEST
+    }
+
+
+# --- marks of claims ----------------------------------------------------------------------
 
 MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
 """Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""

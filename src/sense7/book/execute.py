@@ -380,7 +380,7 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             making.mkdir()
             for one, settings in ordered:
                 (left := scratch / f"{one.name}.left").mkdir()
-                settings |= {key: value for key, value in own.items() if key in one.schemas}
+                settings |= {key: value for key, value in own.items() if key in one.defaults}
                 executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
             if results.exists():
                 if foreign := [path.name for path in results.iterdir() if path.suffix != ".json"]:
@@ -393,6 +393,6 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    if "data" not in chosen.schemas:
+    if "data" not in chosen.defaults:
         return Rerun(chosen.name, "", out, results)
     return Rerun(chosen.name, (provenance or sources.resolve(data)[1]).label, out, results)

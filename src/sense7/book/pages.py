@@ -22,8 +22,7 @@ from pathlib import Path
 import yaml
 
 import sense7
-from sense7.book.manifest import digest_files, environment_of
-from sense7.book.plan import BuildError
+from sense7.book.plan import BuildError, digest_files, environment_of
 from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys

@@ -21,9 +21,8 @@ from typing import NamedTuple
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
-from sense7.book.editions import edition_folder
+from sense7.book.editions import damage, edition_folder, read_manifest
 from sense7.book.ledger import read_truth, write_ledger
-from sense7.book.manifest import damage, read_manifest
 from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
 from sense7.claims import load_claims

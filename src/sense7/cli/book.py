@@ -59,7 +59,7 @@ def build(
 
     with building("Building a book"), reporting(quiet) as say:
         from sense7.book.build import build_edition, lines_of
-        from sense7.book.manifest import installed_otherwise
+        from sense7.book.plan import installed_otherwise
 
         project = find_project()
         for line in installed_otherwise(project.sources):

@@ -10,15 +10,21 @@ paper leaves out. A sentence in the place of results that cannot be computed is 
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
 - ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
-  headline, with the control that ``book/static/specifications.js`` adds to it.
+  headline, with the control that ``book/static/specifications.js`` adds to it;
+- a fence ``{functions} NAMES`` becomes a section for each module or package that it names: a signature and a sentence
+  for each function. The whole docstrings are read in an editor and by ``help()``.
 
 Formulas are MathML, which browsers show by themselves: the book needs
 no network.
 """
 
+import importlib
+import inspect
+import itertools
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
@@ -27,6 +33,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+import sense7
 from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
@@ -225,11 +232,75 @@ class _MathML(SphinxTransform):
             node.replace_self(raw(formula))
 
 
+# --- the reference of the library: what users call, read from the code with every build ------
+
+_FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
+_ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
+
+
+def modules_of(name: str) -> list[str]:
+    """Names below ``sense7`` of a module, or of those modules of a package that ``import sense7 as s7`` gives.
+
+    Examples
+    --------
+    >>> modules_of("loading"), modules_of("judge")[:2]
+    (['loading'], ['judge.baselines', 'judge.bias'])
+    """
+    return [f"{name}.{module}" for module in sense7._PACKAGES.get(name, "").split()] or [name]
+
+
+def expand(text: str) -> str:
+    r"""Put a list of functions in the place of each fence of a page in MyST Markdown.
+
+    Examples
+    --------
+    >>> print(expand("```{functions} loading\n```").partition("\n- ")[0])
+    (api-loading)=
+    ## loading
+    <BLANKLINE>
+    """
+
+    def replacement(match: re.Match) -> str:
+        sections = []
+        for name in itertools.chain(*map(modules_of, match["names"].split())):
+            entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
+            sections.append(f"(api-{re.sub('[._]', '-', name)})=\n## {name}\n\n{entries}\n")
+        return "\n".join(sections)
+
+    return _FENCE.sub(replacement, text)
+
+
+def _entries(module) -> Iterator[str]:
+    """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
+    own = [name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
+    for name in getattr(module, "__all__", sorted(name for name in own if not name.startswith("_"))):
+        thing = getattr(module, name)
+        if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
+            first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
+            first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
+            first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
+            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace("``", "`")
+            try:
+                given = inspect.signature(thing).parameters.values()
+                needed = ", ".join([one.name for one in given if one.default is one.empty])
+            except ValueError:
+                needed = "..."
+            yield f"- `{name}({needed})`: {said}"
+
+
+def _expand_source(app, docname: str, source: list[str]) -> None:
+    for match in _FENCE.finditer(source[0]):
+        for module in (module for name in match["names"].split() for module in modules_of(name)):
+            app.env.dependencies[docname].add(importlib.import_module(f"sense7.{module}").__file__)
+    source[0] = expand(source[0])
+
+
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
     for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
+    app.connect("source-read", _expand_source)
     app.add_directive("explorer", ExplorerDirective)
     app.add_directive("picture", PictureDirective)
     app.add_directive("specifications", SpecificationsDirective)
