@@ -94,7 +94,7 @@ def test_fewer_runs_leave_none_of_the_earlier_ones(folder, small):
 def test_a_folder_with_anything_else_is_refused_and_left_as_it_is(folder, small, name):
     (folder / name).write_text("mine", "utf-8")
     before = content(folder)
-    with pytest.raises(UserError, match=rf"mine_judge: holds {name}, .*--judge FOLDER"):
+    with pytest.raises(UserError, match=rf"mine_judge: holds {name}, .*--out"):
         write_simulated(small, folder)
     assert content(folder) == before
 

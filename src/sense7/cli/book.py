@@ -19,14 +19,12 @@ from sense7.cli.common import (
     Prompted,
     Quiet,
     Reading,
-    SameData,
     Scheduler,
     Strict,
     assignments,
     building,
     complain,
     fail,
-    one_data,
     option,
     print_table,
     reporting,
@@ -42,8 +40,7 @@ EXAMPLE = "05-importance"
 @with_options
 def build(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set; synthetic if not given.")] = "",
-    data_option: SameData = None,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set.")] = "synthetic",
     name: Annotated[str | None, option("Name of the edition.")] = None,
     predictions: Annotated[str | None, option("Folder of a judge's predictions, if not predictions_NAME.")] = None,
     parameter: Parameters = None,
@@ -67,7 +64,7 @@ def build(
         if not project.is_checkout:
             say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
         finished, _, changed = build_edition(
-            one_data(data, data_option, "synthetic"),
+            data,
             name=name,
             predictions=predictions,
             parameters=assignments(parameter or []) | ({"prompted_condition": prompted} if prompted else {}),
@@ -138,9 +135,7 @@ def ledger(
 
 def run(
     notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
-    data: Annotated[str | None, option("A workbook, or the name of a data set.", metavar="DATA")] = None,
     parameter: Parameters = None,
-    prompted: Prompted = None,
     out: Annotated[Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -154,11 +149,7 @@ def run(
     with building("Running a notebook"):
         from sense7.book.execute import rerun
 
-        parameters = assignments(parameter or [])
-        for name, value in (("data", data), ("prompted_condition", prompted)):
-            if value is not None and parameters.setdefault(name, value) != value:
-                raise UserError(f"{name}: given twice, as {parameters[name]} and as {value}. Give one of them.")
-        done = rerun(find_project().sources, notebook, parameters, out=out)
+        done = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
     if not quiet:
         values = json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8"))
         cells = [
