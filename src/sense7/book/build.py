@@ -54,7 +54,7 @@ def build_edition(
     say: Callable = silent,
     **given,
 ) -> Built:
-    """Build the book of a workbook; ``say`` takes a line, and how many notebooks of how many are done."""
+    """Build the book of a workbook; ``say`` takes a line."""
     inputs = resolve_inputs(data, **given)
     folder, cache = inputs.folder, inputs.cache
 

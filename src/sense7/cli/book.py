@@ -54,7 +54,8 @@ def build(
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.checkout import find_project
 
-    with building("Building a book"), reporting(quiet) as say:
+    with building("Building a book"):
+        say = reporting(quiet)
         from sense7.book.build import build_edition, lines_of
         from sense7.book.plan import installed_otherwise
 
@@ -134,7 +135,7 @@ def ledger(
 
 
 def run(
-    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
+    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03.")],
     parameter: Parameters = None,
     out: Annotated[Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")] = None,
     quiet: Quiet = False,
@@ -169,10 +170,12 @@ def verify(
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
     from sense7.checkout import find_project
 
-    with building("Verifying an edition"), reporting(quiet) as say:
+    with building("Verifying an edition"):
         from sense7.book.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE, verify_edition
 
-        folder, label, counts, differences, notes = verify_edition(find_project(), edition, workers=jobs, say=say)
+        folder, label, counts, differences, notes = verify_edition(
+            find_project(), edition, workers=jobs, say=reporting(quiet)
+        )
     for note in notes:
         complain(note)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)

@@ -149,17 +149,6 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable
         yield move if console.is_terminal else None, lambda line: say(plain_lines(line))
 
 
-@contextlib.contextmanager
-def reporting(quiet: bool) -> Iterator[Callable]:
-    """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
-    if quiet:
-        yield silent
-        return
-    with progress_bar("notebooks") as (move, say):
-
-        def show(line: str, done: int = 0, total: int = 0) -> None:
-            say(f"  {line}")
-            if move and total:
-                move(completed=done, total=total)
-
-        yield show
+def reporting(quiet: bool) -> Callable:
+    """What a build says, line by line on standard error; nothing if quiet."""
+    return silent if quiet else lambda line: print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)
