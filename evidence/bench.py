@@ -288,7 +288,7 @@ def growth(bench: Bench, ours: bool):
         work["statistics"] = ["statistics", parts, "--out", out / "statistics.csv"]
         for path in sorted((ROOT / "notebooks").glob("*.md")):
             if 'data = "synthetic"' in path.read_text("utf-8"):
-                work[path.stem] = ["run", path.stem, "--data", data, "--out", out / f"{path.stem}.ipynb"]
+                work[path.stem] = ["run", path.stem, "-p", f"data={data}", "--out", out / f"{path.stem}.ipynb"]
         for step, command in work.items():
             ran = program(*SENSE7, *command)
             steps.setdefault(step, []).append([round(ran.processor, 2), round(ran.mib)])

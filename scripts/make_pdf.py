@@ -10,14 +10,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATH = "five-minutes"
+PAGES = (
+    *("book/index", "notebooks/10-individualized", "notebooks/11-context", "notebooks/12-disrupted"),
+    "notebooks/19-judge",
+)
+"""The five-minute path; the front page names it."""
+
 KEPT = {"how-it-was-computed", "what-this-does-not-show"}
 """Sections of a finding's page that are printed, besides the answer and the main figure at its head."""
 
@@ -25,7 +30,7 @@ SECONDS = 120
 """After which a browser that does not end has failed."""
 
 
-def one_page(html: Path, pages: list[str]) -> str:
+def one_page(html: Path, pages: Sequence[str]) -> str:
     """The first page with the articles of the others below its own, each on a new sheet."""
     whole, *others = [BeautifulSoup((html / f"{page}.html").read_text("utf-8"), "html.parser") for page in pages]
     article = whole.find("article")
@@ -36,7 +41,7 @@ def one_page(html: Path, pages: list[str]) -> str:
         article = part
     sections = [part for part in whole.select("article > section > section") if part.get("id") not in KEPT]
     # What is folded or to be clicked is for the screen.
-    for part in [*sections, *whole.select("details:not(.sense7-banner), .sense7-paths"), *whole.find_all("script")]:
+    for part in [*sections, *whole.select("details:not(.sense7-banner)"), *whole.find_all("script")]:
         part.decompose()
     return str(whole)
 
@@ -67,11 +72,9 @@ def main() -> None:
     browser = next(filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None)
     if browser is None:
         sys.exit(f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM.")
-    paths = yaml.safe_load((ROOT / "book" / "paths.yml").read_text("utf-8"))
-    pages = next(path["pages"] for path in paths if path["name"] == PATH)
     # Beside the pages that it is made of, so that style sheets are found; in a folder as deep as theirs.
     with tempfile.NamedTemporaryFile("w", suffix=".html", dir=html / "book", encoding="utf-8") as file:
-        file.write(one_page(html, pages))
+        file.write(one_page(html, PAGES))
         file.flush()
         try:
             print_pdf(browser, Path(file.name), out)

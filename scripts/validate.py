@@ -13,8 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from sense7.book.editions import require_whole
 from sense7.book.execute import select_notebook, stage
-from sense7.book.manifest import require_whole
 from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import FIXED
 from sense7.book.verify import find_edition

@@ -12,7 +12,6 @@ from evidence import reference
 
 from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.book.extensions.truths import power_of_ten
 from sense7.findings import conditions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,11 +112,3 @@ def test_every_module_of_statistics_is_in_the_table():
         if ":" not in name:
             path = package / name.replace(".", "/")
             assert path.is_dir() or path.with_suffix(".py").is_file() or callable(pydoc.locate(f"sense7.{name}")), name
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0.0, "0"), (1e-7, "10⁻⁷"), (2e-4, "2 \u00d7 10⁻⁴"), (3.14e-12, "3.1 \u00d7 10⁻¹²"), (0.5, "5 \u00d7 10⁻¹")],
-)
-def test_a_small_number_is_shown_as_a_power_of_ten(number, text):
-    assert power_of_ten(number) == text

@@ -44,14 +44,12 @@ DIALECT = {
 
 NO_PROSE = {
     *("code-cell", "code-block", "ledger", "modules", "functions", "explorer", "bibliography", "picture", "keys"),
-    *("claims-power", "distances", "claim-card", "ledger-picture", "reading-paths", "specifications", "truths"),
-    "toctree",
+    *("distances", "claim-card", "ledger-picture", "specifications", "toctree"),
 }
 """Directives whose content is no prose."""
 
 ELSEWHERE = {
     *("value", "published", "edition", "term", "ref", "doc", "cite:t", "cite:p", "py:class", "py:exc"),
-    "setting",
 }
 """Roles whose text comes from elsewhere."""
 

@@ -6,8 +6,7 @@
   const NOT_GIVEN = "not given";
   const APART = ["0.5", "1", "1.5", "2"];
 
-  /* The state of the page, as its address holds it; "" is the default of each.
-     The names are those of FILTERS in src/sense7/book/extensions/conversations.py. */
+  /* The state of the page, as its address holds it; "" is the default of each. */
   const EMPTY = {
     ...{ text: "", condition: "", prompted: "", topic: "", participant: "", label: "", from: "", to: "" },
     ...{ turns_from: "", turns_to: "", poor: "", first: "", low: "", level: "", importance: "", desired: "" },

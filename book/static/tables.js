@@ -44,6 +44,20 @@
     return [...known.sort((a, b) => sign * compare(a, b)), ...rows.filter((row) => MISSING.test(texts.get(row)))];
   }
 
+  // The text of a conversation stands in the explorer.
+  document.querySelectorAll("article table.dataframe").forEach((table) => {
+    const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((head) => head.textContent.trim());
+    const column = heads.indexOf("conversation in full");
+    for (const row of column < 0 ? [] : table.tBodies[0].rows) {
+      const name = row.cells[column].textContent.trim();
+      if (!name) continue;
+      const link = document.createElement("a");
+      link.href = `${document.documentElement.dataset.content_root}book/explorer.html#conversation=${encodeURIComponent(name)}`;
+      link.append(...row.cells[column].childNodes);
+      row.cells[column].append(link);
+    }
+  });
+
   // The number that a text begins with, and on which side of it the value lies: "< 0.001" is below 0.001.
   function numberOf(text) {
     const [, bound, sign, digits, percent] = NUMBER.exec(text) ?? [];

@@ -272,24 +272,6 @@ def implied(world: World, kept: Kept) -> dict:
     return values
 
 
-def beyond_shares(values: Mapping[str, dict], world: World, kept: Kept) -> list[float]:
-    """Share of values further than 1.96 standard deviations from their mean, study by study.
-
-    The values of one study go together, so these shares vary more than those of independent values would.
-    """
-    done = {name: kept.read(world, name) for name in world.notebooks}
-    shares = []
-    for number in range(world.studies):
-        far = [
-            abs(value["estimate"] - values[value["key"]]["mean"]) > 1.96 * values[value["key"]]["sd"]
-            for name in world.notebooks
-            for value in done[name][number]
-            if isinstance(value["estimate"], int | float) and values.get(value["key"], {}).get("sd")
-        ]
-        shares.append(significant(float(np.mean(far))))
-    return shares
-
-
 def judge_keys(world: World, known: Mapping[str, TextNotebook], kept: Kept) -> set[str]:
     """Values that depend on the simulated judge: they are others, or absent, where the first study has none."""
     asking = [name for name in world.notebooks if "predictions" in known[name].defaults]
@@ -357,7 +339,6 @@ def main() -> None:
         "parameters": Parameters().as_dict(),
         "judge": DEFAULT_JUDGE.as_dict(),
         "values": {key: value | {"judge": key in of_judge} for key, value in values.items()},
-        "beyond_shares": beyond_shares(values, whole, kept),
         "first_study": shown(whole, kept),
     }
     write_json(arguments.out / "implied.json", head | found)

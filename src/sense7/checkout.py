@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from sense7 import __file__ as _package
 from sense7.errors import UserError
 
 CARRIED = "_project"
@@ -159,19 +158,17 @@ def commit_of(root: Path) -> dict:
     -------
     dict
         ``commit``: its hash, None where git or its history is missing, as for an installed package; ``changed``:
-        whether a file that a book is made of differs from it, None where that is not known; ``apart``: whether the
-        library lies outside of the checkout, so that the commit says nothing of it.
+        whether a file that a book is made of differs from it, None where that is not known.
     """
     root = root.resolve()
-    apart = not Path(_package).resolve().is_relative_to(root)
     top = _git(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top.strip()).resolve() != root:  # a folder inside some other repository
-        return {"commit": None, "changed": None, "apart": apart}
+        return {"commit": None, "changed": None}
     commit = _git(root, "rev-parse", "--verify", "HEAD")
     changes = _git(root, "status", "--porcelain", "--untracked-files=all", "--", *_SOURCES)
     if commit is None or changes is None:
-        return {"commit": None, "changed": None, "apart": apart}
-    return {"commit": commit.strip(), "changed": bool(changes), "apart": apart}
+        return {"commit": None, "changed": None}
+    return {"commit": commit.strip(), "changed": bool(changes)}
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -31,7 +31,7 @@ P_VALUE = "p value"
 SMALLEST_P = 0.001
 
 MANIFEST = "manifest.json"
-"""Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.manifest`."""
+"""Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.editions`."""
 
 LISTED = ("what", "published", "computed", "same")
 """Columns of what a recorded count lists; see :meth:`Recorder.value`."""

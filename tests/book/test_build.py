@@ -21,9 +21,8 @@ from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
 from sense7.book.editions import claim_edition, require_same_source
 from sense7.book.ledger import read_ledger, write_ledger
-from sense7.book.notebooks import TextNotebook
 from sense7.book.pages import banner as banner_of
-from sense7.book.plan import BuildError, Job, configuration, resolve_inputs
+from sense7.book.plan import BuildError, configuration, resolve_inputs
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import UNFINISHED, scratch_folder
@@ -229,20 +228,15 @@ def nobody():
     return SimpleNamespace(warnings=[], prompted_condition=None, prompted_reason="", conversations=conversations)
 
 
-def given(name="mine", jobs=()):
-    parts = {"options": ReadingOptions(), "logs": [], "named_predictions": "", "predictions": [], "given": {}}
-    return SimpleNamespace(name=name, jobs=dict(jobs), project=Project(ROOT, ROOT), **parts)
+def given(parameters=()):
+    parts = {"options": ReadingOptions(), "named_predictions": "", "given": dict(parameters)}
+    return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
 
 
-def job(**defaults):
-    return Job(TextNotebook(Path("a.md"), "", "", defaults, {}), {}, "", {})
-
-
-def test_parameters_are_those_of_every_notebook():
-    jobs = {"01-a": job(data="x"), "02-b": job(draws=100, seed=1), "03-c": job(draws=500, seed=1)}
+def test_parameters_are_those_that_were_given():
     known = resolve_inputs("synthetic").provenance
-    said = build._facts(given(jobs=jobs), nobody(), known)["parameters"]
-    assert said == "confidence = not used, draws = 100 (02-b), 500 (03-c), seed = 1"
+    for parameters, said in (({}, "as each notebook has them"), ({"seed": 3, "draws": 200}, "draws = 200, seed = 3")):
+        assert build._facts(given(parameters), nobody(), known)["parameters"] == said
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 1", "repository: {url: x, branch: y}", "- 1", ""])
@@ -310,7 +304,7 @@ def test_roles_show_texts_as_they_are(edition):
     assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("not available here") == 2
     assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
-    said = f"empathy {HOSTILE}, {SHARED_FILE}, confidence = not used, draws = not used, seed = 7, its (b)."
+    said = f"empathy {HOSTILE}, {SHARED_FILE}, seed = 7, its (b)."
     assert said in text
 
 
@@ -424,56 +418,27 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
 # Two sources, one name
 
 
-@pytest.fixture
-def editions(tmp_path):
-    """A folder with one finished edition, mine, made from one workbook; gives the folder."""
-    folder = tmp_path / "editions"
-    (folder / "mine").mkdir(parents=True)
-    (folder / "mine" / "edition.json").write_text(json.dumps({"sha256": "a" * 64}), "utf-8")
-    claim_edition(folder / "mine", "/home/a/mine.xlsx", "a" * 64)
-    return folder
-
-
-@pytest.mark.parametrize("source", ["/home/b/mine.xlsx", "/home/a/mine", "official", "synthetic"])
-def test_an_edition_of_another_source_is_not_replaced(editions, source):
-    for check in (require_same_source, claim_edition):
-        with pytest.raises(UserError) as caught:
-            check(editions / "mine", source, "b" * 64)
-        for words in ("/home/a/mine.xlsx", "a" * 12, source, "--name OTHER", str(editions / "mine")):
-            assert words in str(caught.value)
-    require_same_source(editions / "mine", "/home/a/mine.xlsx", "b" * 64)
-
-
 @pytest.mark.parametrize(
-    ("name", "source", "digest"),
+    ("known", "source", "digest", "is_refused"),
     [
-        ("mine", "/home/a/mine.xlsx", "b"),  # the same file, changed
-        ("mine", "/home/b/mine.xlsx", "a"),  # the same content, from elsewhere
-        ("other", "/home/b/mine.xlsx", "b"),  # another name
+        ("/home/a/mine.xlsx", "/home/b/mine.xlsx", "b", True),
+        ("/home/a/mine.xlsx", "official", "b", True),
+        ("/home/a/mine.xlsx", "/home/a/mine.xlsx", "b", False),  # the same file, changed
+        ("/home/a/mine.xlsx", "/home/b/mine.xlsx", "a", False),  # the same content, from elsewhere
+        (None, "/home/b/mine.xlsx", "b", False),  # not finished
     ],
 )
-def test_an_edition_is_replaced_by_its_own_source_and_every_name_can_be_taken_once(editions, name, source, digest):
-    claim_edition(editions / name, source, digest * 64)
-    (editions / name).mkdir(exist_ok=True)
-    (editions / name / "edition.json").write_text(json.dumps({"sha256": digest * 64}), "utf-8")
-    require_same_source(editions / name, source, "c" * 64)
-    with pytest.raises(UserError, match=f"made from {source}"):
-        require_same_source(editions / name, "/home/c/mine.xlsx", "c" * 64)
-
-
-def test_a_removed_edition_leaves_its_name_free(editions):
-    (editions / "mine" / "edition.json").unlink()
-    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
-    require_same_source(editions / "mine", "/home/b/mine.xlsx", "c" * 64)
-
-
-@pytest.mark.parametrize("text", [None, "{", "[]"])
-def test_an_edition_whose_source_was_not_noted_can_be_replaced(editions, text):
-    (note,) = editions.glob(".*.json")
-    note.unlink()
-    if text is not None:
-        note.write_text(text, "utf-8")
-    claim_edition(editions / "mine", "/home/b/mine.xlsx", "b" * 64)
+def test_an_edition_of_another_source_is_not_replaced(tmp_path, known, source, digest, is_refused):
+    (tmp_path / "edition.json").write_text(json.dumps({"sha256": "a" * 64}), "utf-8")
+    if known:
+        write_manifest(tmp_path, "key", known)
+    if not is_refused:
+        require_same_source(tmp_path, source, digest * 64)
+        return
+    with pytest.raises(UserError) as caught:
+        require_same_source(tmp_path, source, digest * 64)
+    for words in ("a" * 12, source, "--name OTHER", str(tmp_path)):
+        assert words in str(caught.value)
 
 
 def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
@@ -483,7 +448,7 @@ def test_two_workbooks_of_one_stem_do_not_share_an_edition(own):
     own.workbook(own.root / "other" / SHARED_FILE, topic="home")
     done = own.call("build", f"other/{SHARED_FILE}", "--name", SHARED_NAME, "--quiet")
     assert done.returncode == 2
-    for words in ("made from ", f"/data/{SHARED_FILE}", "--name OTHER", "an edition of this name exists"):
+    for words in (f"other/{SHARED_FILE}", "--name OTHER", "an edition of this name exists"):
         assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert own.bytes(SHARED_NAME) == good

@@ -1,10 +1,8 @@
 """Editions lie side by side: a reader goes from a page to the same page in another edition, from disk as well."""
 
-import html
 import json
 import re
 import shutil
-import struct
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,8 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers.checkout import SHARED_FILE, SHARED_NAME
-from sense7.book.editions import list_editions, write_site
-from sense7.book.manifest import write_manifest
+from sense7.book.editions import list_editions, write_manifest, write_site
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,34 +96,11 @@ def test_a_site_holds_editions_as_they_were_and_a_front_page_in_the_order_asked_
     assert "official edition is not here" in page.get_text()
     assert [entry["name"] for entry in listed(tmp_path / "site" / "editions")] == ["one", "two (b)"]
     assert sorted(path.name for path in (tmp_path / "site" / "editions" / "one").iterdir()) == [
-        "card.png",
         "edition.json",
         "html",
         "ledger.json",
         "results",
     ]
-
-
-@pytest.mark.parametrize("repository", ["https://github.com/Me/book", "https://example.org/book"])
-def test_a_published_site_has_a_map_of_its_pages_and_a_picture_of_each_edition(tmp_path, repository):
-    folder = make_edition(tmp_path / "editions", "two (b)", HOSTILE)
-    (folder / "results").mkdir()
-    (folder / "ledger.json").write_text("[]", "utf-8")
-    write_manifest(folder)
-    write_site(tmp_path / "editions", ["two (b)"], tmp_path / "site", repository)
-    picture = (tmp_path / "site" / "editions" / "two (b)" / "card.png").read_bytes()
-    assert struct.unpack(">II", picture[16:24]) == (1200, 630)
-    if "github" not in repository:  # nobody knows where it will be
-        assert not (tmp_path / "site" / "sitemap.xml").exists()
-        return
-    site_map = (tmp_path / "site" / "sitemap.xml").read_text("utf-8")
-    assert site_map.startswith('<?xml version="1.0" encoding="UTF-8"?>')
-    pages = [html.unescape(address) for address in re.findall("<url><loc>(.*?)</loc></url>", site_map)]
-    assert pages[0] == "https://me.github.io/book/"
-    assert all(page.startswith("https://me.github.io/book/editions/two%20%28b%29/html/") for page in pages[1:])
-    assert len(pages) == len(set(pages)) > 1
-    held = tmp_path / "site" / unquote(pages[1].removeprefix("https://me.github.io/book/"))
-    assert held.is_file()
 
 
 def test_a_site_is_whole_or_not_there(tmp_path):

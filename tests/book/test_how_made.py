@@ -37,7 +37,7 @@ def repository(tmp_path):
 
 @needs_git
 def test_the_commit_is_that_of_the_checkout(repository):
-    assert commit_of(repository) == {"commit": git(repository, "rev-parse", "HEAD"), "changed": False, "apart": True}
+    assert commit_of(repository) == {"commit": git(repository, "rev-parse", "HEAD"), "changed": False}
 
 
 @needs_git
@@ -57,7 +57,7 @@ def test_the_commit_of_a_repository_around_the_checkout_is_not_taken_for_its_own
 
 def test_without_git_the_commit_is_not_known(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert commit_of(tmp_path) == {"commit": None, "changed": None, "apart": True}
+    assert commit_of(tmp_path) == {"commit": None, "changed": None}
 
 
 @needs_git
@@ -79,7 +79,6 @@ def facts(**given):
         "versions": {"sense7": "0.1.0", "numpy": "2.0"},
         "commit": "c" * 40,
         "changed": False,
-        "apart": False,
         "library": "d" * 64,
     }
     return {"file": "<b>.xlsx", "sha256": "a" * 64, "parameters": "seed = 1", "made": told | given}
@@ -95,7 +94,6 @@ def text(markup):
     ("given", "words"),
     [
         ({"changed": True}, "with changes that are not committed"),
-        ({"apart": True}, "from which the library lies apart"),
         ({"commit": None, "changed": None}, "commit not known"),
         ({}, "seed = 1"),
     ],

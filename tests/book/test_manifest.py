@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
-from sense7.book.editions import write_site
+from sense7.book.editions import damage, read_manifest, write_manifest, write_site
 from sense7.book.ledger import read_ledger
-from sense7.book.manifest import damage, environment_of, installed_otherwise, key_of, write_manifest
+from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
 from sense7.errors import UserError
 
@@ -39,7 +39,7 @@ def edition(tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps(FACTS), "utf-8")
     write_manifest(folder, "key")
-    assert (damage(folder), key_of(folder)) == ([], "key")
+    assert (damage(folder), read_manifest(folder)["key"]) == ([], "key")
     return folder
 
 

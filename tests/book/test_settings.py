@@ -1,4 +1,4 @@
-"""A choice of the analysis that sentences repeat is written once: no sentence keeps old words."""
+"""What pages say of a choice of the analysis is what the code chooses."""
 
 import re
 from pathlib import Path
@@ -7,52 +7,33 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7.book.extensions.values import SETTINGS, setting
-from sense7.findings import measures, poor_turn
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS
+from sense7.estimators.factor import ITEMS_FOR_A_FACTOR
+from sense7.findings import disrupted, measures, poor_turn, words
 from sense7.findings.ground_truth import labels
+from sense7.findings.reliability import ITEMS_FOR_A_TEST
+from sense7.judge import baselines
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.md")])
-ROLE = re.compile(r"\{setting\}`([^`]+)`")
-
-
-def woven(page):
-    return ROLE.findall(page.read_text("utf-8"))
-
-
-def test_every_setting_on_a_page_is_one_and_every_one_is_used():
-    assert {name for page in PAGES for name in woven(page)} == SETTINGS.keys()
-
-
-def test_settings_are_said_as_sentences_say_them():
-    found = {name: setting(name) for name in SETTINGS}
-    assert found == {
-        "fewest_participants": "five",
-        "fewest_participants_of_baselines": "five",
-        "good_turn": "good or very good",
-        "high_example": "very good",
-        "items_for_a_factor": "three",
-        "items_for_a_test_of_a_factor": "four",
-        "low_example": "very poor or poor",
-        "poor_turn": "poor or very poor",
-        "turns_after": "2 to 5",
-        "turns_before": "three",
-        "writers_of_a_term": "three",
-    }
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_page_says_by_itself_which_levels_are_poor(page):
-    text = " ".join(page.read_text("utf-8").split())
-    assert not re.search(r"poor or very poor|very poor or poor|at most 2\b|good or very good", text)
 
 
 @pytest.mark.parametrize(
-    "page", ["06-poor-turn", "12-disrupted", "14-words", "how-to-read", "explorer"], ids=lambda name: name
+    ("page", "words", "constant", "value"),
+    [
+        ("how-to-read", "fewer than five participants", FEWEST_PARTICIPANTS, 5),
+        ("03-reliability", "at least three dimensions, its fit four", (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST), (3, 4)),
+        ("06-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
+        ("12-disrupted", "to turns two to five after it", (min(disrupted.LASTING), max(disrupted.LASTING)), (2, 5)),
+        ("12-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
+        ("14-words", "at least three participants use it", words.FEWEST_PEOPLE, 3),
+        ("14-words", "good ones (good or very good)", words.GOOD, 4),
+        ("18-baselines", "at least five participants", baselines.FEWEST_PARTICIPANTS, 5),
+    ],
 )
-def test_the_pages_of_poor_turns_read_the_setting(page):
-    (path,) = (path for path in PAGES if path.stem == page)
-    assert "poor_turn" in woven(path)
+def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, constant, value):
+    (path,) = ROOT.glob(f"book/{page}.md") if page[0] not in "01" else ROOT.glob(f"notebooks/{page}.md")
+    assert words in " ".join(path.read_text("utf-8").split())
+    assert constant == value
 
 
 def test_no_other_module_compares_with_the_level_itself():
@@ -64,7 +45,7 @@ def test_no_other_module_compares_with_the_level_itself():
     }
     alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
     # The explorer hands the level on to its script, which marks poor turns.
-    assert users == {"book/extensions/values.py", "book/explorer.py", "findings/measures.py"} | alternatives
+    assert users == {"book/explorer.py", "findings/measures.py"} | alternatives
 
 
 # What is poor
@@ -91,9 +72,3 @@ def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
     assert found["poor"].tolist() == [1, 1, 0, 0]
     levels = commented_turns(study)["level"]
     assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]
-
-
-def test_with_another_setting_code_and_sentences_change_together(monkeypatch):
-    monkeypatch.setattr(measures, "POOR", 1)
-    assert setting("poor_turn") == "very poor"
-    assert measures.is_poor(np.array([1, 1.5, 2, 2.5])).tolist() == [True, False, False, False]

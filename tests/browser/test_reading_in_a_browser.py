@@ -79,24 +79,6 @@ def test_a_mark_filters_the_rows_by_keyboard_and_again_shows_all(reader):
     assert rows.count() == every
 
 
-@pytest.mark.parametrize("path", ["five-minutes", "half-an-hour"])
-def test_next_follows_the_path_to_its_end(reader, path):
-    front = reader.open("book/index.html")
-    front.locator(f".sense7-paths [data-path={path}] a").click()
-    front.wait_for_load_state("load")
-    seen = []
-    while front.locator("a.right-next").is_visible():
-        seen.append(front.url.partition("html/")[2])
-        assert front.locator(".sense7-paths p:visible").count() == 1
-        title = front.locator("a.right-next .prev-next-title").text_content()
-        front.locator("a.right-next").click()
-        front.wait_for_load_state("load")
-        assert front.locator("article h1").first.text_content().startswith(title.rstrip(" .\u2026")[:20])
-    assert len(seen) == {"five-minutes": 3, "half-an-hour": 7}[path]
-    assert all(url.endswith(f"?path={path}") for url in seen)
-    assert front.locator(".sense7-paths p:visible").text_content().endswith("this is its last page.")
-
-
 @pytest.mark.parametrize("file", ["book/index.html", "notebooks/12-disrupted.html", "notebooks/20-three-judges.html"])
 def test_a_first_visit_is_quiet_and_light(new_reader, address, file):
     reader = new_reader()

@@ -85,21 +85,19 @@ def tuned(edition):
     return (planted | claimed) & edition.values.keys()
 
 
-def test_tuned_values_are_named_at_the_head_of_the_page_that_records_them(synthetic):
+def test_tuned_values_are_marked_in_the_table_of_values_and_announced_at_the_head_of_the_page(synthetic):
     keys = tuned(synthetic)
     assert len(keys) > 15
-    for key in keys:
-        page = synthetic.page(f"notebooks/{synthetic.values[key]['notebook']}")
-        head = page.select_one(".sense7-finding .sense7-tuned-note")
-        assert f"tuned-{key}" in head["class"], key
-        assert "nearness is no evidence" in text(head), key
-
-
-def test_a_page_that_reads_tuned_values_of_another_says_so(synthetic):
-    for name, needs in synthetic.facts["made"]["needs"].items():
-        shown = {key for key in tuned(synthetic) if synthetic.values[key]["notebook"] in needs}
-        notes = synthetic.page(f"notebooks/{name}").select(".sense7-tuned-note")
-        assert {f"tuned-{key}" for key in shown} <= {css for note in notes for css in note["class"]}, name
+    for name in synthetic.notebooks:
+        recorders = {Path(name).name, *synthetic.facts["made"]["needs"].get(Path(name).name, ())}
+        here = {key for key in keys if synthetic.values[key]["notebook"] in recorders}
+        notes = synthetic.page(name).select(".sense7-finding .sense7-tuned-note")
+        assert len(notes) == bool(here), name
+        for note in notes:
+            assert text(note).startswith(f"Tuned: {len(here)} value"), name
+            assert "nearness is no evidence" in text(note), name
+        rows = {text(row.find("td")): text(row) for row in synthetic.page(name).select(".sense7-values tbody tr")}
+        assert [key for key in here & rows.keys() if "tuned)" not in rows[key]] == [], name
 
 
 @pytest.mark.long

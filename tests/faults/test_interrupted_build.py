@@ -8,7 +8,7 @@ import pytest
 
 from helpers import checkout as book
 from helpers import interrupting
-from sense7.book.manifest import damage
+from sense7.book.editions import damage
 
 # A killed build, its next one, and one on a full disk are in every run: tests/book/test_build.py.
 pytestmark = [

@@ -76,7 +76,6 @@ DRAWN = {
     "scree": lambda: figures.scree(EIGENVALUES, **COMMON),
     "calibration": lambda: figures.reliability_diagram(table_of([2, 4], "level, 1 to 5", 3.5), **COMMON),
     "ceiling": lambda: figures.ceiling_curves(CURVE, JUDGES, bound=BOUND, **COMMON),
-    "distances": lambda: figures.caterpillar([{"distance": 0.5}, {"distance": -2.5}], beyond=1.96, **COMMON),
 }
 SAID = {
     "intervals": "a: <script>alert(1)</script>: 50.0% (40.0% to 60.0%)",
@@ -133,7 +132,6 @@ def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
         (lambda: figures.scree(EIGENVALUES[:0], **COMMON), "No figure of the eigenvalues"),
         (lambda: figures.reliability_diagram(missing([1]), **COMMON), "No reliability diagram: never asked."),
         (lambda: figures.ceiling_curves(CURVE * np.nan, {}, **COMMON), "No figure of the ceiling: it takes at least"),
-        (lambda: figures.caterpillar([], beyond=2, **COMMON), "No figure of distances"),
     ],
 )
 def test_where_there_is_nothing_to_draw_a_sentence_says_why(shown, sentence):

@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE, claim_edition, list_editions
-from sense7.book.manifest import damage, environment_of, key_of, shown, write_manifest
+from sense7.book.editions import (
+    EXPLORER_FOLDER,
+    EXPLORER_PAGE,
+    damage,
+    list_editions,
+    read_manifest,
+    require_same_source,
+    shown,
+    write_manifest,
+)
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
 from sense7.errors import UserError
@@ -46,7 +54,7 @@ def build_edition(
     say: Callable = silent,
     **given,
 ) -> Built:
-    """Build the book of a workbook; ``say`` takes a line, and how many notebooks of how many are done."""
+    """Build the book of a workbook; ``say`` takes a line."""
     inputs = resolve_inputs(data, **given)
     folder, cache = inputs.folder, inputs.cache
 
@@ -56,7 +64,7 @@ def build_edition(
         if wrong:
             say(f"{inputs.name}: damaged ({shown(wrong)}), and made again")
             (inputs.pages / "frame").unlink(missing_ok=True)
-        if wrong or key_of(folder) != inputs.key:
+        if wrong or read_manifest(folder).get("key") != inputs.key:
             return False
         list_editions(folder.parent)
         return True
@@ -146,6 +154,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
 
 def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
+    from sense7.book import execute
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
     from sense7.book.scheduler import connect
@@ -165,7 +174,8 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
         with connect(scheduler, workers, inputs.cache) as where:
-            executed = where.run(inputs.jobs, edition, inputs.cache, say=say)
+            options = {"workers": where.notebooks, "say": say, "kernels": where if scheduler else None}
+            executed = execute.run(inputs.jobs, edition, inputs.cache, **options)
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
@@ -187,8 +197,8 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}
                 write_whole(source, to_ipynb(job.notebook, install_from, settings))
-        write_manifest(edition, inputs.key, environment_of(root))
-        claim_edition(folder, inputs.source, provenance.sha256)
+        write_manifest(edition, inputs.key, inputs.source)
+        require_same_source(folder, inputs.source, provenance.sha256)
     list_editions(folder.parent)
     return Built(folder, executed, changed=True)
 
@@ -217,21 +227,7 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
     """What pages may say about their edition, apart from the verdicts."""
     from sense7.workbook.diagnostics import warnings_by_kind
 
-    if provenance.address:
-        origin = f"{provenance.address}, fetched {provenance.fetched}"
-    elif provenance.fetched:
-        origin = f"copied from a local file, whose path is not kept, {provenance.fetched}"
-    else:
-        origin = "shipped with the project" if provenance.kind == "synthetic" else "a file given by its path"
-    used = []
-    for key in ("confidence", "draws", "seed"):
-        # Where notebooks have different defaults, in which of them.
-        values: dict = {}
-        for name, job in inputs.jobs.items():
-            if key in job.notebook.defaults:
-                values.setdefault(job.parameters.get(key, job.notebook.defaults[key]), []).append(name)
-        several = (f"{value} ({', '.join(sorted(names))})" for value, names in values.items())
-        used.append(f"{key} = " + (", ".join(several) if len(values) > 1 else str(next(iter(values), "not used"))))
+    given = [f"{name} = {value}" for name, value in sorted(inputs.given.items())]
     credited = provenance.kind == "third-party" and provenance.source
     return {
         "name": inputs.name,
@@ -239,16 +235,12 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "label": provenance.label,
         "file": provenance.file,
         "sha256": provenance.sha256,
-        "origin": origin,
         "verified": provenance.verified,
         "fetched": provenance.fetched,
         "credit": provenance.source.acknowledgement if credited else "",
         "prompted_condition": study.prompted_condition or "not known",
         "prompted_reason": study.prompted_reason,
-        "groups": {
-            name: sorted(study.conversations[name].dropna().unique()) for name in ("condition", "topic", "participant")
-        },
-        "parameters": ", ".join([*used, *([str(inputs.options)] if inputs.options else [])]),
+        "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
         "predictions": inputs.named_predictions,

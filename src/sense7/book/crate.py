@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.manifest import require_whole
+from sense7.book.editions import require_whole
 from sense7.book.plan import configuration
 from sense7.book.verify import find_edition
 from sense7.checkout import Project
@@ -32,8 +32,7 @@ _FIXED = json.loads((importlib.resources.files(__package__) / "crate.json").read
 
 _SPEC, _PROFILE, _PAPER = "https://w3id.org/ro/crate/1.1", *(one["@id"] for one in _FIXED["entities"][1:])
 _SPDX = "https://spdx.org/licenses/"
-_NO_LICENSE = "#no-license"
-"""Stands for a license where none was given."""
+_NO_LICENSE = "No license given: it is not said under which terms this may be used. Ask the person who shared it."
 
 
 def write_crate(
@@ -110,36 +109,31 @@ def write_crate(
     repository = configuration(project.sources)["repository"]["url"]
     people = [_entity(f"#author-{number}", "Person", name=name) for number, name in enumerate(authors, 1)]
     files = [_file(path, content) for path, content in contents.items()]
-    parameters, software = _parameters(facts["made"]["notebooks"]), _software(facts["made"], repository)
-    root = _entity("./", "Dataset", name=f"SENSE-7 companion, edition {facts['name']}", description=about)
-    root |= {
-        "datePublished": made.isoformat(),
-        "license": {"@id": of_results or _NO_LICENSE},
-        "conformsTo": {"@id": _PROFILE},
-        "hasPart": _ids(files),
-        "mentions": {"@id": "#run"},
-        "isBasedOn": {"@id": "#workbook"},
-        "citation": {"@id": _PAPER},
-    } | ({"author": _ids(people) if len(people) > 1 else _ids(people)[0]} if people else {})
+    named = {"license": {"@id": of_results} if of_results else _NO_LICENSE, "author": _ids(people)}
+    root = _entity("./", "Dataset", name=f"SENSE-7 companion, edition {facts['name']}", description=about, **named)
+    root |= {"datePublished": made.isoformat(), "conformsTo": {"@id": _PROFILE}, "hasPart": _ids(files)}
+    root |= {"mentions": {"@id": "#run"}, "isBasedOn": {"@id": "#workbook"}, "citation": {"@id": _PAPER}}
     said = f"The workbook that was analyzed: {facts['label']}."
     analyzed = _entity("#workbook", "CreativeWork", name=facts["file"], description=said, creditText=credit)
-    analyzed |= {"identifier": f"sha256:{facts['sha256']}", "license": {"@id": of_data or _NO_LICENSE}}
-    said = f"Parameters: {facts['parameters']}."
-    run = _entity("#run", "CreateAction", name="Notebooks executed on the workbook", description=said)
+    analyzed["identifier"] = f"sha256:{facts['sha256']}"
+    analyzed["license"] = {"@id": of_data} if of_data else _NO_LICENSE
+    run = _entity("#run", "CreateAction", name="Notebooks executed on the workbook", endTime=made.isoformat())
     run |= {
-        "endTime": made.isoformat(),
+        "description": f"Parameters: {facts['parameters']}. edition.json has those of each notebook.",
         "instrument": {"@id": repository},
-        "object": [{"@id": "#workbook"}, *_ids(parameters)],
+        "object": [{"@id": "#workbook"}],
         "result": [one for one in _ids(files) if one["@id"].startswith(("results/", "ledger"))],
     }
-    licenses = []
-    for address in dict.fromkeys((of_results or _NO_LICENSE, of_data or _NO_LICENSE, f"{_SPDX}MIT")):
-        name, said, where = address.removeprefix(_SPDX), f"License: {address.removeprefix(_SPDX)}.", address
-        if address == _NO_LICENSE:
-            name, where = "No license given", ""
-            said = "It is not said under which terms this may be used. Ask the person who shared it."
-        licenses.append(_entity(address, "CreativeWork", name=name, description=said, url=where))
-    graph = [*_FIXED["entities"], root, *files, analyzed, run, *people, *parameters, *software, *licenses]
+    versions = facts["made"]["versions"]
+    listed = ", ".join(f"{name} {version}" for name, version in versions.items())
+    said = f"Commit {facts['made'].get('commit')}; library SHA-256 {facts['made']['library']}; {listed}"
+    software = _entity(repository, "SoftwareApplication", name="SENSE-7: a reproducible companion", description=said)
+    software |= {"version": versions["sense7"], "url": repository, "license": {"@id": f"{_SPDX}MIT"}}
+    licenses = [
+        _entity(address, "CreativeWork", name=address.removeprefix(_SPDX), url=address)
+        for address in dict.fromkeys(filter(None, (of_results, of_data, f"{_SPDX}MIT")))
+    ]
+    graph = [*_FIXED["entities"], root, *files, analyzed, run, software, *people, *licenses]
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
@@ -155,9 +149,9 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _entity(address: str, kind: str, **about: str) -> dict:
+def _entity(address: str, kind: str, **about) -> dict:
     """An entity of the graph, with what is known about it."""
-    return {"@id": address, "@type": kind} | {name: text for name, text in about.items() if text != ""}
+    return {"@id": address, "@type": kind} | {name: one for name, one in about.items() if one}
 
 
 def _ids(entities: Sequence[Mapping]) -> list[dict]:
@@ -186,40 +180,3 @@ def _file(path: str, content: bytes) -> dict:
         "encodingFormat": _FIXED["types"].get(Path(path).suffix, "application/octet-stream"),
         "identifier": f"sha256:{hashlib.sha256(content).hexdigest()}",
     }
-
-
-def _parameters(notebooks: Mapping[str, Mapping]) -> list[dict]:
-    """Parameters as properties: one for all notebooks where they agree, else one for each."""
-    values: dict[str, dict[str, object]] = {}
-    for notebook, given in notebooks.items():
-        for name, value in given.items():
-            if name != "data":
-                values.setdefault(name, {})[notebook] = value if isinstance(value, str | int | float) else repr(value)
-    entities = []
-    for name, by_notebook in values.items():
-        alike = len(set(map(repr, by_notebook.values()))) == 1
-        of = {"": next(iter(by_notebook.values()))} if alike else by_notebook
-        for notebook, value in of.items():
-            where, named = (f"{notebook}-{name}", f"{name} of {notebook}") if notebook else (name, name)
-            entities.append(_entity(f"#parameter-{where}", "PropertyValue", name=named) | {"value": value})
-    return entities
-
-
-def _software(made: Mapping, repository: str) -> list[dict]:
-    """The companion, and what it computes with, each with its version."""
-    addresses = {name: f"https://pypi.org/project/{name}/" for name in made["versions"]}
-    addresses |= {"Python": "https://www.python.org/", "sense7": repository}
-    entities = {
-        name: _entity(addresses[name], "SoftwareApplication", name=name, version=version, url=addresses[name])
-        for name, version in made["versions"].items()
-        if name != "system"
-    }
-    commit = f"commit {made['commit']}{', with changes' if made.get('changed') else ''}; " if made.get("commit") else ""
-    entities["sense7"] |= {
-        "name": "SENSE-7: a reproducible companion",
-        "description": f"{commit}library SHA-256 {made['library']}",
-        "operatingSystem": made["versions"].get("system", ""),
-        "license": {"@id": f"{_SPDX}MIT"},
-        "softwareRequirements": [{"@id": addresses[name]} for name in entities if name != "sense7"],
-    }
-    return list(entities.values())

@@ -1,19 +1,21 @@
-"""Editions side by side: their list, by which pages lead from one to another, and a web site made of several."""
+"""Editions side by side: their list, by which pages lead from one to another, and a web site made of several.
 
-import html
-import io
+An edition's manifest has the digest of each of its files and the key of all that it was made from. A build makes a
+damaged edition again; the ledger, the export and the site refuse it.
+"""
+
+import hashlib
 import json
 import math
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.manifest import require_whole
 from sense7.errors import UserError
 from sense7.files import scratch_folder, write_whole
+from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 
 EDITIONS_LIST = "editions.js"
@@ -25,13 +27,6 @@ EXPLORER_FOLDER = "explorer"
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
-
-CARD = "card.png"
-"""The picture that stands for an edition where its address is shared, in the edition's folder of a site."""
-
-_GITHUB = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
-_MADE_FROM = ".made-from.json"
-"""Name of the file that holds what each edition was made from: private paths, so it lies outside of every edition."""
 
 
 def _json(path: Path):
@@ -59,34 +54,16 @@ def require_same_source(folder: Path, source: str, sha256: str) -> None:
 
     The same file with other content may replace it, and so may another file with the same content.
     """
-    before = _made_from(folder.parent).get(folder.name, source)
     try:
         known = _json(folder / "edition.json")["sha256"]
     except (OSError, ValueError, KeyError, TypeError):
         return  # no finished edition is there to be replaced
-    if before != source and known != sha256:
+    if known != sha256 and read_manifest(folder).get("source", digest_of(source)) != digest_of(source):
         raise UserError(
-            f"{folder.name}: an edition of this name exists, made from {before} (sha256 {known[:12]}...), and was "
-            f"kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or remove "
-            f"{folder}"
+            f"{folder.name}: an edition of this name exists, made from another workbook (sha256 {known[:12]}...), and "
+            f"was kept. Give the edition of {source} another name (--name OTHER; with make book, NAME=OTHER), or "
+            f"remove {folder}"
         )
-
-
-def claim_edition(folder: Path, source: str, sha256: str) -> None:
-    """Note what an edition is made from, just before it takes its place; refused as by :func:`require_same_source`."""
-    require_same_source(folder, source, sha256)
-    known = _made_from(folder.parent)
-    if known.get(folder.name) != source:
-        write_whole(folder.parent / _MADE_FROM, json.dumps(known | {folder.name: source}, indent=1) + "\n")
-
-
-def _made_from(editions: Path) -> dict[str, str]:
-    """Name of an edition -> its source; without those that were built before this was noted."""
-    try:
-        known = _json(editions / _MADE_FROM)
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
 
 
 def list_editions(editions: Path) -> list[dict]:
@@ -118,23 +95,7 @@ def _listed(folder: Path) -> dict | None:
     return {"name": folder.name, "label": label, "pages": sorted(names)}
 
 
-def published_address(repository: str, name: str = "") -> str:
-    """Where the site of a repository on GitHub is published, or one edition in it; "" of any other repository.
-
-    Examples
-    --------
-    >>> published_address("https://github.com/me/book", "synthetic")
-    'https://me.github.io/book/editions/synthetic/'
-    >>> published_address("https://example.org/me/book")
-    ''
-    """
-    if not (found := _GITHUB.fullmatch(repository)):
-        return ""
-    site = f"https://{found['owner'].lower()}.github.io/{found['name']}/"
-    return f"{site}editions/{quote(name)}/" if name else site
-
-
-def write_site(editions: Path, names: Sequence[str], out: Path, repository: str = "") -> Path:
+def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     """Put editions together to a folder that any web server can publish as it is."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UserError(f"{out}: is there already. Remove it, or give another place.")
@@ -152,12 +113,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
                     source, target = editions / name / part, site / "editions" / name / part
                     target.parent.mkdir(parents=True, exist_ok=True)
                     (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
-                ledger, facts = (_json(editions / name / f"{part}.json") for part in ("ledger", "edition"))
-                (site / "editions" / name / CARD).write_bytes(card(ledger, facts["label"]))
-            listed = list_editions(site / "editions")
-            labels = {entry["name"]: entry["label"] for entry in listed}
-            if address := published_address(repository):
-                (site / "sitemap.xml").write_text(_site_map(address, listed), encoding="utf-8")
+            labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
             template = Environment(loader=PackageLoader(__package__, ""), autoescape=True).get_template("site.html")
             front = template.render(editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)])
             (site / "index.html").write_text(front, encoding="utf-8")
@@ -169,20 +125,69 @@ def write_site(editions: Path, names: Sequence[str], out: Path, repository: str 
     return out / "index.html"
 
 
-def _site_map(address: str, editions: Sequence[Mapping]) -> str:
-    """All pages of a site in the format of sitemaps.org, but for those that only search and list."""
-    pages = [
-        f"{address}editions/{quote(edition['name'])}/html/{quote(page)}"
-        for edition in editions
-        for page in edition["pages"]
-        if not page.startswith(("genindex", "search", "py-modindex"))
-    ]
-    urls = "".join(f"<url><loc>{html.escape(page)}</loc></url>\n" for page in [address, *pages])
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{urls}</urlset>\n'
-    )
+# --- the manifest -------------------------------------------------------------------------
 
+_SHOWN = 3
+"""Files of a damaged edition that a message names."""
+
+
+def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
+    """Write the manifest of an edition, as its last file."""
+    content = {"key": key, "source": digest_of(source), "files": _contents(edition)}
+    write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+
+def read_manifest(edition: Path) -> dict:
+    """The key of what an edition was made from, the digest of its source, and its files; {} if it is not finished."""
+    try:
+        content = json.loads((edition / MANIFEST).read_text(encoding="utf-8"))
+        return {"key": content["key"], "source": content["source"], "files": dict(content["files"])}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def digest_of(source: str) -> str:
+    """What stands for the path of a workbook, which is nobody's business."""
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+def damage(edition: Path) -> list[str]:
+    """What of an edition differs from its manifest: files that changed or are missing, and recorded values too many."""
+    if not (manifest := read_manifest(edition)):
+        return [f"{MANIFEST} is missing or can't be read"]
+    listed, present = manifest["files"], _contents(edition)
+    differing = [path for path in listed if present.get(path) != listed[path]]
+    # Others may lie beside an edition's pages; recorded values would be read.
+    added = [path for path in present.keys() - listed.keys() if path.startswith("results/")]
+    return [
+        *(f"{path} {'changed' if path in present else 'is missing'}" for path in differing),
+        *(f"{path} was added" for path in added),
+    ]
+
+
+def require_whole(edition: Path) -> None:
+    """Refuse an edition whose files are not those of its manifest, naming what differs."""
+    if wrong := damage(edition):
+        name = f'"{edition.name}"' if " " in edition.name else edition.name
+        raise UserError(f"{edition}: damaged ({shown(wrong)}). Repair it: sense7 build {name}")
+
+
+def shown(wrong: Sequence[str]) -> str:
+    """The first files of a damaged edition, and how many more there are."""
+    more = len(wrong) - _SHOWN
+    return ", ".join([*wrong[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _contents(edition: Path) -> dict[str, str]:
+    """Path of every file of an edition but the manifest -> SHA-256."""
+    paths = (Path(folder, name) for folder, _, names in os.walk(edition) for name in names)
+    files = {path.relative_to(edition).as_posix(): path for path in paths}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items()) if name != MANIFEST
+    }
+
+
+# --- marks of claims ----------------------------------------------------------------------
 
 MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
 """Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""
@@ -220,32 +225,3 @@ def positions(row: Mapping) -> tuple[float, float, float, float] | None:
         return None
     reference, estimate, low, high = (round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place))
     return reference, estimate, low, high
-
-
-def card(ledger: Sequence[Mapping], label: str) -> bytes:
-    """Draw what the ledger of an edition shows: published figures beside this edition's values and intervals."""
-    from matplotlib.figure import Figure
-
-    from sense7.figures.style import COLOURS, drawn, styled
-
-    rows = [row for row in ledger if not row["published"]["release"] and row["published"]["value"] is not None]
-    rows = [row for row in rows if positions(row) and row["computed"]["low"] is not None][:12]
-    stream = io.BytesIO()
-    with styled():
-        drawing = Figure(figsize=(12, 6.3), facecolor="white")
-        drawing.text(0.05, 0.86, "SENSE-7: a reproducible companion", fontsize=30, weight="bold")
-        drawing.text(0.05, 0.78, f"Data: {drawn(label, 90)}", fontsize=17)
-        axes = drawing.add_axes((0.3, 0.12, 0.65, 0.58))
-        for place, row in enumerate(rows):
-            reference, estimate, low, high = positions(row)
-            axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=3)
-            axes.plot([estimate], [place], "o", color=COLOURS[0], markersize=9)
-            axes.axvline(reference, linestyle="--", color="black", linewidth=1)
-        axes.set_xlim(0, 100)
-        axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
-        names = [drawn(row["published"]["short"] or row["published"]["title"], 32) for row in rows]
-        axes.set_yticks(range(len(rows)), names, fontsize=13)
-        axes.set_xticks([0, 50, 100], ["zero", "as published", "twice as published"], fontsize=13)
-        axes.grid(visible=False)
-        drawing.savefig(stream, format="png", dpi=100, bbox_inches=None, metadata={"Software": None})
-    return stream.getvalue()

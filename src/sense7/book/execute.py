@@ -27,7 +27,6 @@ from sense7.book.notebooks import (
     cells_of,
     find_notebooks,
     ipynb_text,
-    load_notebook,
     refuse_edited,
     skip_unfit,
     to_ipynb,
@@ -177,12 +176,12 @@ def run(
     *,
     workers: int,
     say: Callable = silent,
-    kernels: Kernels | None = None,
+    kernels=None,
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
 
     What failed is said at once. It is raised when those that run beside it are finished, and kept; an interrupt kills
-    what runs. ``kernels`` may be those of a cluster (:mod:`sense7.book.scheduler`).
+    what runs. ``kernels`` may be a cluster (:mod:`sense7.book.scheduler`).
     """
     for folder in (edition / "notebooks", edition / "results", cache):
         folder.mkdir(parents=True, exist_ok=True)
@@ -191,7 +190,7 @@ def run(
     order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     order.prepare()
     executed, done, failure, running, begun = [], 0, None, {}, time.monotonic()
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(min(workers, len(jobs))) as pool:
         try:
             while order.is_active() and (running or not failure):
                 # First those that others wait for.
@@ -211,7 +210,7 @@ def run(
                     executed += [name] if fresh else []
                     seconds = (time.monotonic() - begun) / done * (len(jobs) - done)
                     left = f", about {seconds:.0f} s left" if fresh and done < len(jobs) else ""
-                    say(f"{name}: {'executed' if fresh else 'unchanged'} ({number}{left})", done, len(jobs))
+                    say(f"{name}: {'executed' if fresh else 'unchanged'} ({number}{left})")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -226,7 +225,7 @@ def _place(job: Job, cache: Path) -> Path:
     return cache / f"{job.notebook.name}-{job.digest[:24]}"
 
 
-def _obtain(job: Job, edition: Path, cache: Path, kernels: Kernels) -> bool:
+def _obtain(job: Job, edition: Path, cache: Path, kernels) -> bool:
     """Copy a finished notebook from the cache, after executing it if it is not there; whether it was not."""
     cached = _place(job, cache)
     fresh = not cached.exists()
@@ -320,19 +319,12 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
     for notebook in notebooks:
         number, _, title = notebook.name.partition("-")
         known |= dict.fromkeys((notebook.name, title, number, number.lstrip("0") or "0"), notebook)
-    path = Path(text).expanduser()
-    if text in known:
-        return known[text]
-    if not path.is_file():
+    name = Path(text).name.removesuffix(".md").removesuffix(".ipynb")
+    if name not in known:
         names = ", ".join(notebook.name for notebook in notebooks)
-        hint = did_you_mean(text, [name for name in known if not name.isdecimal()], "Check the name or the path.")
-        raise UserError(f"{text}: neither a notebook of this book ({names}) nor a file. {hint}")
-    if path.suffix != ".md":
-        raise UserError(f"{text}: not a text notebook. Give the .md file that it was derived from.")
-    try:
-        return load_notebook(path.resolve())
-    except (OSError, UnicodeDecodeError):
-        raise UserError(f"{text}: can't be read as text in UTF-8. Check its permissions, or save it again.") from None
+        hint = did_you_mean(text, [name for name in known if not name.isdecimal()], "Check the name.")
+        raise UserError(f"{text}: not a notebook of this book ({names}). {hint}")
+    return known[name]
 
 
 def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None) -> Rerun:
@@ -350,18 +342,12 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
     results, failed = out.with_name(f"{out.stem}.results"), out.with_name(f"{out.stem}.failed.ipynb")
-    for path, in_the_way in ((out, out.is_dir()), (results, results.exists() and not results.is_dir())):
-        if in_the_way:
-            raise UserError(f"{path}: is in the way. Remove it, or give another place by --out.")
-    by_name = {one.name: one for one in known} | {chosen.name: chosen}
-    names, needed = [chosen.name], {}
+    by_name, names = {one.name: one for one in known}, [chosen.name]
     for name in names:  # which grows
-        if name not in by_name:
-            raise UserError(f"{chosen.path}: needs {name!r}, which is no notebook. Fix its metadata.")
-        needed[name] = by_name[name]
-        names += [other for other in needed[name].needs if other not in names]
-    refuse_edited([one.path for one in needed.values()])
-    ordered = in_order(list(needed.values()), given)
+        names += [other for other in by_name[name].needs if other not in names]
+    needed = [by_name[name] for name in names]
+    refuse_edited([one.path for one in needed])
+    ordered = in_order(needed, given)
     own, data, provenance = {"results": results.name}, given.get("data", chosen.defaults.get("data", "synthetic")), None
     if given.keys() & {"data", "prompted_condition"}:
         provenance = load(data, prompted_condition=given.get("prompted_condition")).provenance
@@ -380,7 +366,7 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             making.mkdir()
             for one, settings in ordered:
                 (left := scratch / f"{one.name}.left").mkdir()
-                settings |= {key: value for key, value in own.items() if key in one.schemas}
+                settings |= {key: value for key, value in own.items() if key in one.defaults}
                 executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
             if results.exists():
                 if foreign := [path.name for path in results.iterdir() if path.suffix != ".json"]:
@@ -393,6 +379,6 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    if "data" not in chosen.schemas:
+    if "data" not in chosen.defaults:
         return Rerun(chosen.name, "", out, results)
     return Rerun(chosen.name, (provenance or sources.resolve(data)[1]).label, out, results)

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import sense7
-from sense7.book.editions import edition_folder
-from sense7.book.manifest import require_whole
+from sense7.book.editions import edition_folder, require_whole
 from sense7.book.plan import BuildError, Job, file_of, module_of
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.errors import UserError
@@ -89,8 +88,7 @@ def write_ledger(
     write_json(edition / "ledger.json", [row.to_dict() for row in rows])
     if implied:
         truths = {key: asdict(truth) for key, truth in implied.items()}
-        shares = (simulated or {}).get("beyond_shares", [])
-        write_json(edition / "data" / IMPLIED, {"truths": truths, "beyond_shares": shares})
+        write_json(edition / "data" / IMPLIED, {"truths": truths})
     return rows
 
 

@@ -1,8 +1,7 @@
 """Text notebooks: read, their parameters checked, and turned into Jupyter's format.
 
 A notebook is MyST Markdown in ``notebooks/``. The names assigned in its cell tagged
-``parameters`` are what it accepts; their types and ranges come from ``COMMON`` below or, for
-what only one finding needs, from ``sense7: parameters:`` in the notebook's metadata (JSON Schema).
+``parameters`` are what it accepts: values of the type that stands there, within ``LIMITS``.
 """
 
 import ast
@@ -37,8 +36,8 @@ NOT_RUN = "# Not run here: "
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
-COMMON = json.loads((importlib.resources.files(__package__) / "parameters.json").read_text("utf-8"))
-"""Schemas of the parameters that several notebooks share."""
+LIMITS = {"seed": (0, 2**63 - 1), "draws": (100, 1_000_000), "confidence": (0.5, 0.999)}
+"""Smallest and largest value of a parameter; texts that name something may not be empty."""
 
 
 _KEPT = 100
@@ -59,7 +58,6 @@ class TextNotebook:
     source: str = field(repr=False)
     code: str = field(repr=False)
     defaults: dict
-    schemas: dict = field(repr=False)
     needs: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
@@ -73,7 +71,7 @@ class TextNotebook:
     @property
     def released_alone(self) -> tuple[str, ...]:
         """Tables of released ratings, where it rests on these and not on the edition's workbook."""
-        return () if "data" in self.schemas else self.released
+        return () if "data" in self.defaults else self.released
 
 
 def find_notebooks(root: Path) -> list[TextNotebook]:
@@ -96,16 +94,14 @@ def load_notebook(path: Path) -> TextNotebook:
 
 @lru_cache(_KEPT)
 def _loaded(path: Path, source: str) -> TextNotebook:
-    import jsonschema
-
     node = _parse(source)
     settings = dict(node.metadata.get("sense7") or {})
-    try:
-        _settings_validator().validate(settings)
-        for schema in settings.get("parameters", {}).values():
-            jsonschema.Draft202012Validator.check_schema(schema)
-    except (jsonschema.ValidationError, jsonschema.SchemaError) as error:
-        raise UserError(f"{path}: sense7: in the notebook's metadata: {error.message}. Fix it.") from None
+    lists = {name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")}
+    wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
+    wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
+    wrong += [name for name in lists["released"] if name not in RELEASED]
+    if wrong:
+        raise UserError(f"{path}: sense7: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it.")
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
@@ -116,62 +112,34 @@ def _loaded(path: Path, source: str) -> TextNotebook:
             defaults[target.id] = ast.literal_eval(statement.value)
     except (SyntaxError, ValueError, AttributeError):
         raise UserError(f"{path}: the parameters cell may hold only lines such as seed = 1. Fix it.") from None
-    schemas = COMMON | settings.get("parameters", {})
-    if unknown := sorted(defaults.keys() - schemas.keys()):
-        raise UserError(
-            f"{path}: no schema for the parameters {', '.join(unknown)}. Add them under "
-            "sense7: parameters: in the notebook's metadata."
-        )
-    schemas = {name: schemas[name] for name in defaults}
-    if problems := unfit_parameters(schemas, defaults):
+    if problems := unfit_parameters(defaults, defaults):
         raise UserError(f"{path}: unfit defaults. {'; '.join(problems)}.")
     code = json.dumps([(cell.source, cell.metadata) for cell in node.cells if cell.cell_type == "code"], sort_keys=True)
-    rests_on = {name: tuple(settings.get(name, ())) for name in ("needs", "sources", "stored", "released")}
-    return TextNotebook(path, source, code, defaults, schemas, **rests_on)
+    return TextNotebook(path, source, code, defaults, **{name: tuple(value) for name, value in lists.items()})
 
 
-@lru_cache
-def _settings_validator():
-    """Made once: to make one takes longer than to use it."""
-    import jsonschema
-
-    names = {"type": "array", "items": {"type": "string"}}
-    schemas = {"type": "object", "additionalProperties": {"type": "object"}}
-    results = {"type": "array", "items": {"type": "string", "pattern": r"^data/[\w-]+\.(json|yml)$"}}
-    released = {"type": "array", "items": {"enum": list(RELEASED)}}
-    known = {"needs": names, "sources": names, "stored": results, "released": released, "parameters": schemas}
-    return jsonschema.Draft202012Validator({"type": "object", "properties": known, "additionalProperties": False})
-
-
-def unfit_parameters(schemas: Mapping[str, dict], parameters: Mapping) -> list[str]:
+def unfit_parameters(defaults: Mapping, given: Mapping) -> list[str]:
     """Say what is wrong with given parameters: a line for each that is unknown, or of the wrong type or range.
 
     Examples
     --------
-    >>> unfit_parameters(COMMON, {"seed": 1, "draws": 2000.0})
-    ["draws = 2000.0: 2000.0 is not of type 'integer' (number of bootstrap draws)"]
+    >>> unfit_parameters({"seed": 1, "draws": 10_000}, {"seed": 2, "draws": 2000.0})
+    ['draws = 2000.0: not a whole number, such as 10000']
     """
     problems = []
-    if unknown := sorted(set(parameters) - set(schemas)):
-        problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(schemas))})")
-    for name in sorted(set(parameters) & set(schemas)):
-        description = f" ({schemas[name]['description']})" if schemas[name].get("description") else ""
-        errors = _strict()(schemas[name]).iter_errors(parameters[name])
-        problems += [f"{name} = {parameters[name]!r}: {error.message}{description}" for error in errors]
+    if unknown := sorted(set(given) - set(defaults)):
+        problems.append(f"unknown: {', '.join(unknown)} (accepted: {', '.join(sorted(defaults))})")
+    kinds = {int: "a whole number", float: "a number", str: "a text"}
+    for name in sorted(set(given) & set(defaults)):
+        value, kind = given[name], type(defaults[name])
+        low, high = LIMITS.get(name, (-math.inf, math.inf))
+        if type(value) not in ((int, float) if kind is float else (kind,)) or kind not in kinds:
+            problems.append(f"{name} = {value!r}: not {kinds.get(kind, kind.__name__)}, such as {defaults[name]!r}")
+        elif kind is not str and not low <= value <= high:
+            problems.append(f"{name} = {value!r}: not from {low} to {high}")
+        elif name in ("data", "results") and not value:
+            problems.append(f"{name} = {value!r}: may not be empty")
     return problems
-
-
-@lru_cache
-def _strict():
-    """JSON Schema's validator, which else takes 2.0 for an integer, and compares NaN with no limit."""
-    import jsonschema
-
-    def is_number(_, value) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-    types = {"number": is_number, "integer": lambda _, value: is_number(_, value) and isinstance(value, int)}
-    checker = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(types)
-    return jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=checker)
 
 
 @lru_cache(_KEPT)

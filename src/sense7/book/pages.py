@@ -22,8 +22,7 @@ from pathlib import Path
 import yaml
 
 import sense7
-from sense7.book.manifest import digest_files, environment_of
-from sense7.book.plan import BuildError
+from sense7.book.plan import BuildError, digest_files, environment_of
 from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys
@@ -61,7 +60,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
     # Without the commit and the library, which are put in afterwards: no page is made again for another one.
-    made = {key: one for key, one in facts["made"].items() if key not in {"apart", "changed", "commit", "library"}}
+    made = {key: one for key, one in facts["made"].items() if key not in {"changed", "commit", "library"}}
     steady = facts | {"made": made}
     content = _sources(root, edition, steady)
     frame = _frame(root, content, steady, config)
@@ -236,12 +235,8 @@ def describe(facts: Mapping, page: str = "") -> str:
 def describe_code(made: Mapping) -> str:
     """Which commit and library made an edition, in words.
 
-    >>> describe_code({"commit": "1a2b", "changed": True, "apart": False, "library": "3c4d"})
+    >>> describe_code({"commit": "1a2b", "changed": True, "library": "3c4d"})
     'commit 1a2b, with changes that are not committed; library SHA-256 3c4d'
     """
-    library = f"library SHA-256 {made['library'][:12]}"
-    if made["commit"] is None:
-        return f"commit not known, as this is an installed package or a checkout without history of git; {library}"
     changed = ", with changes that are not committed" if made["changed"] else ""
-    apart = ", from which the library lies apart" if made["apart"] else ""
-    return f"commit {made['commit']}{changed}{apart}; {library}"
+    return f"commit {made['commit'] or 'not known'}{changed}; library SHA-256 {made['library'][:12]}"

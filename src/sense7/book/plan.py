@@ -10,18 +10,18 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from packaging.markers import Marker
 
 import sense7
 from sense7 import sources
 from sense7.book.editions import edition_folder, require_same_source, source_of
-from sense7.book.manifest import digest_files, environment_of, installed_packages
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import CARRIED, Project, cache_folder, commit_of, find_project
 from sense7.errors import UserError
@@ -245,15 +245,64 @@ def configuration(root: Path) -> dict:
     return config
 
 
+# --- what is installed --------------------------------------------------------------------
+
+
+def digest_files(paths: Iterable[Path], base: Path) -> str:
+    """SHA-256 of files, by name relative to ``base`` and content."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        total.update(str(path.relative_to(base)).encode() + b"\0")
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def environment_of(root: Path) -> list[str]:
+    """Names and versions of the installed packages: those that the lock names, or all where there is no lock."""
+    installed, locked = installed_packages(), _locked(root)
+    return sorted(f"{name} {version}" for name, version in installed.items() if name in locked or not locked)
+
+
+def installed_otherwise(root: Path) -> list[str]:
+    """A warning for every package that is installed in another version than the lock's."""
+    installed, lines = installed_packages(), []
+    for name, versions in sorted(_locked(root).items()):
+        if name in installed and installed[name] not in versions:
+            what = f"{name} {installed[name]} is installed, the lock has {' or '.join(sorted(versions))}"
+            lines.append(f"{what}: results may differ. To go back: rm -r .venv, then make setup")
+    return lines
+
+
+def _locked(root: Path) -> dict[str, set[str]]:
+    """Name of every package that the lock has for this Python and system -> its versions."""
+    versions: dict[str, set[str]] = {}
+    with contextlib.suppress(OSError):
+        text = (root / "requirements.lock").read_text(encoding="utf-8")
+        for name, version, marker in re.findall(r"(?m)^([\w.-]+)==([^\s;\\]+)(?: *; *([^\\\n]+))?", text):
+            if not marker or Marker(marker).evaluate():
+                versions.setdefault(_normal(name), set()).add(version)
+    return versions
+
+
+def installed_packages() -> dict[str, str]:
+    """Name of every installed package -> version, by the folders that describe them: to read these takes longer."""
+    paths = [path for folder in filter(Path.is_dir, map(Path, reversed(sys.path))) for path in folder.iterdir()]
+    described = [path.stem.partition("-") for path in paths if path.suffix in {".dist-info", ".egg-info"}]
+    return {_normal(name): version for name, _, version in described}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 # --- jobs ------------------------------------------------------------------------------
 
 
 def in_order(notebooks: Sequence[TextNotebook], parameters: Mapping) -> list[tuple[TextNotebook, dict]]:
     """Notebooks, each after those that it needs, with the parameters that it takes; refused if they are unfit."""
-    known = {one.name: {key: value for key, value in parameters.items() if key in one.schemas} for one in notebooks}
+    known = {one.name: {key: value for key, value in parameters.items() if key in one.defaults} for one in notebooks}
     # All that is wrong in one message; several notebooks say the same of a parameter that they share.
-    problems = unfit_parameters({name: {} for one in notebooks for name in one.schemas}, parameters)
-    problems += [problem for one in notebooks for problem in unfit_parameters(one.schemas, known[one.name])]
+    problems = unfit_parameters({name: value for one in notebooks for name, value in one.defaults.items()}, parameters)
     if problems:
         raise UserError(f"parameters refused. {'; '.join(dict.fromkeys(problems))}.")
     by_name = {one.name: one for one in notebooks}
@@ -278,7 +327,7 @@ def plan(root: Path, parameters: Mapping, workbook: str = "", judged: Sequence[P
             name: digest_files([root / name] if (root / name).exists() else [], root) for name in notebook.stored
         }
         beside |= {RELEASED[name].file: verified_digest(name) for name in notebook.released}
-        if judged and "predictions" in notebook.schemas:
+        if judged and "predictions" in notebook.defaults:
             beside["predictions"] = digest_files(judged, judged[0].parent)
         modules = {module: _module_digest(module) for module in sorted(modules_of(notebook))}
         parts = [notebook.name, notebook.code, known, beside, modules, common]

@@ -10,15 +10,14 @@ import functools
 import logging
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
 import pandas as pd
 
-from sense7.book.execute import Kernels, execute_apart, run
+from sense7.book.execute import execute_apart
 from sense7.book.plan import BuildError, Job, library_digest, versions
 from sense7.errors import UserError
 from sense7.files import one_line
@@ -39,10 +38,6 @@ class ThisMachine:
         self.notebooks = workers or self.workers + 1
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> list[str]:
-        """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
-        return run(jobs, edition, cache, workers=min(self.notebooks, len(jobs)), **options)
-
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, in processes of their own if there are several workers."""
         items = list(items)
@@ -59,7 +54,7 @@ class ThisMachine:
             self._pool.shutdown()
 
 
-class Cluster(ThisMachine):
+class Cluster:
     """A cluster of Dask: it has at least one worker, all run this library, and see ``shared`` at the same path."""
 
     def __init__(self, address: str, workers: int | None = None, shared: Path | None = None):
@@ -78,45 +73,31 @@ class Cluster(ThisMachine):
                 f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "
                 "and on each machine: dask worker ADDRESS"
             ) from None
-        super().__init__(workers or sum(self._client.nthreads().values()))
         try:
-            if not self._client.nthreads():
+            if not (threads := self._client.nthreads()):
                 raise UserError(f"--scheduler {address}: it has no worker. Start some: dask worker {address}")
-            own = _what_runs()
-            for worker, other in self._client.run(_what_runs, on_error="return").items():
+            self.notebooks = workers or sum(threads.values())
+            own = _what_runs(shared)
+            for worker, other in self._client.run(_what_runs, shared, on_error="return").items():
                 if other != own:
-                    failed = isinstance(other, Exception)
-                    what = one_line(other) if failed else ", ".join(key for key in own if own[key] != other.get(key))
                     raise UserError(
-                        f"--scheduler {address}: the worker {worker} differs from this process: {what}. "
-                        "Start it again in an environment made from the same checkout and lock."
+                        f"--scheduler {address}: the worker {worker} has another library, Python or packages than this "
+                        f"process, or does not see {shared or 'its files'}. Start it again, in an environment of the "
+                        "same lock, with the checkout at the same path on a folder that all machines share."
                     )
-            if shared is None:
-                return
-            with tempfile.NamedTemporaryFile(prefix=".seen-", dir=shared) as probe:
-                for worker, seen in self._client.run(os.path.exists, probe.name).items():
-                    if not seen:
-                        raise UserError(
-                            f"--scheduler {address}: the worker {worker} does not see {shared}. "
-                            "The checkout has to lie at the same path on every machine, on a folder that they share."
-                        )
         except BaseException:
             self.close()
             raise
 
-    def run(self, jobs: Mapping[str, Job], edition: Path, cache: Path, **options) -> list[str]:
-        """Bring every notebook's result into an edition; see :func:`sense7.book.execute.run`."""
-        return super().run(jobs, edition, cache, **(options | {"kernels": _ClusterKernels(self, cache)}))
-
-    def call(self, function: Callable, *arguments):
-        """Call a function on some worker, and wait for what it gives; another worker takes over if it dies."""
+    def execute(self, job: Job, edition: Path, cached: Path) -> None:
+        """Execute a notebook on some worker, as :meth:`sense7.book.execute.Kernels.execute`; if it dies, on another."""
         from distributed import KilledWorker
 
-        future = self._client.submit(function, *arguments, pure=False)
+        future = self._client.submit(execute_apart, job, edition.absolute(), cached.absolute(), pure=False)
         try:
-            return future.result()
+            future.result()
         except KilledWorker as error:
-            raise BuildError(f"every worker that took up a task died of it ({one_line(error)}).") from None
+            raise BuildError(f"every worker that took up {job.notebook.name} died of it ({one_line(error)}).") from None
         finally:
             future.release()
 
@@ -130,20 +111,7 @@ class Cluster(ThisMachine):
         """Leave the cluster; tasks that nobody waits for any more are called off."""
         self._client.close()
 
-
-class _ClusterKernels(Kernels):
-    """Kernels on the workers of a cluster."""
-
-    def __init__(self, cluster: Cluster, cache: Path):
-        super().__init__({}, cache)
-        self._cluster = cluster
-
-    def execute(self, job: Job, edition: Path, cached: Path) -> None:
-        self._cluster.call(execute_apart, job, edition.absolute(), cached.absolute())
-
-    def kill(self) -> None:
-        super().kill()
-        self._cluster.close()
+    kill = close
 
 
 def _called(item, function: Callable):
@@ -151,12 +119,12 @@ def _called(item, function: Callable):
 
 
 @functools.cache  # of a worker what it began with, not what became of its files since
-def _what_runs() -> dict:
-    return {"library": library_digest(), "Python": sys.version, "packages": versions()}
+def _what_runs(shared: Path | None) -> tuple:
+    return library_digest(), sys.version, sorted(versions().items()), shared is None or shared.exists()
 
 
 @contextlib.contextmanager
-def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator[ThisMachine]:
+def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator:
     """Give the cluster of an address, or this machine if there is none."""
     where = ThisMachine(workers) if address is None else Cluster(address, workers, shared)
     try:

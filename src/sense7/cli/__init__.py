@@ -1,6 +1,6 @@
 """The command line: verbs only. What they do lies in the modules they call.
 
-What a call gets wrong is said like any other error; where the result was to be JSON, so is the error.
+What a call gets wrong is said like any other error.
 Exit codes: 0 done; 1 a book that could not be built, a strict ledger that differs or compares nothing, or an edition
 that does not verify; 2 something that the user can fix; 130 and 143 interrupted, by Ctrl-C and by SIGTERM. Messages
 go to standard error, results to standard output.
@@ -18,7 +18,7 @@ import typer
 
 from sense7 import __version__
 from sense7.cli import book, data, share
-from sense7.cli.common import complain_last
+from sense7.cli.common import complain
 from sense7.cli.judge import judge
 from sense7.errors import UserError
 from sense7.files import not_written
@@ -62,7 +62,7 @@ def main() -> None:
         message = "interrupted; what was finished is kept"
         code = _TERMINATED if terminated else code
     if message:
-        complain_last(message, code)
+        complain(message)
     gc.freeze()  # measured: `sense7 check` ends 6 % earlier without a last search for cycles
     sys.exit(code)
 

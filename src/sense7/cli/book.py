@@ -19,14 +19,12 @@ from sense7.cli.common import (
     Prompted,
     Quiet,
     Reading,
-    SameData,
     Scheduler,
     Strict,
     assignments,
     building,
     complain,
     fail,
-    one_data,
     option,
     print_table,
     reporting,
@@ -42,8 +40,7 @@ EXAMPLE = "05-importance"
 @with_options
 def build(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set; synthetic if not given.")] = "",
-    data_option: SameData = None,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set.")] = "synthetic",
     name: Annotated[str | None, option("Name of the edition.")] = None,
     predictions: Annotated[str | None, option("Folder of a judge's predictions, if not predictions_NAME.")] = None,
     parameter: Parameters = None,
@@ -57,9 +54,10 @@ def build(
     """Build the book of a workbook; the last line is the path of its front page."""
     from sense7.checkout import find_project
 
-    with building("Building a book"), reporting(quiet) as say:
+    with building("Building a book"):
+        say = reporting(quiet)
         from sense7.book.build import build_edition, lines_of
-        from sense7.book.manifest import installed_otherwise
+        from sense7.book.plan import installed_otherwise
 
         project = find_project()
         for line in installed_otherwise(project.sources):
@@ -67,7 +65,7 @@ def build(
         if not project.is_checkout:
             say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
         finished, _, changed = build_edition(
-            one_data(data, data_option, "synthetic"),
+            data,
             name=name,
             predictions=predictions,
             parameters=assignments(parameter or []) | ({"prompted_condition": prompted} if prompted else {}),
@@ -137,10 +135,8 @@ def ledger(
 
 
 def run(
-    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03; or a path.")],
-    data: Annotated[str | None, option("A workbook, or the name of a data set.", metavar="DATA")] = None,
+    notebook: Annotated[str, typer.Argument(help="Number or name of a notebook, such as 03.")],
     parameter: Parameters = None,
-    prompted: Prompted = None,
     out: Annotated[Path | None, option("The copy; NAME.executed.ipynb here.", metavar="FILE.ipynb")] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -154,11 +150,7 @@ def run(
     with building("Running a notebook"):
         from sense7.book.execute import rerun
 
-        parameters = assignments(parameter or [])
-        for name, value in (("data", data), ("prompted_condition", prompted)):
-            if value is not None and parameters.setdefault(name, value) != value:
-                raise UserError(f"{name}: given twice, as {parameters[name]} and as {value}. Give one of them.")
-        done = rerun(find_project().sources, notebook, parameters, out=out)
+        done = rerun(find_project().sources, notebook, assignments(parameter or []), out=out)
     if not quiet:
         values = json.loads((done.results / f"{done.name}.json").read_text(encoding="utf-8"))
         cells = [
@@ -178,10 +170,12 @@ def verify(
     """Recompute an edition from its own data in a temporary place, and compare; exit code 1 if anything differs."""
     from sense7.checkout import find_project
 
-    with building("Verifying an edition"), reporting(quiet) as say:
+    with building("Verifying an edition"):
         from sense7.book.verify import DIFFERENT, EQUAL, NEAR, TOLERANCE, verify_edition
 
-        folder, label, counts, differences, notes = verify_edition(find_project(), edition, workers=jobs, say=say)
+        folder, label, counts, differences, notes = verify_edition(
+            find_project(), edition, workers=jobs, say=reporting(quiet)
+        )
     for note in notes:
         complain(note)
     heads = ("What", "Compared", EQUAL, f"{NEAR} of {TOLERANCE:g}", DIFFERENT)
@@ -202,12 +196,9 @@ def site(
 ) -> None:
     """Put editions together to a folder for a web server; pages lead from one edition to another."""
     from sense7.book.editions import edition_folder, write_site
-    from sense7.book.plan import configuration
     from sense7.checkout import find_project
 
-    root, place = find_project()
-    finished = edition_folder(place, "synthetic").parent
-    print(write_site(finished, editions, out, configuration(root)["repository"]["url"]))
+    print(write_site(edition_folder(find_project().place, "synthetic").parent, editions, out))
 
 
 def notebooks(

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import inspect
-import json
 import sys
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -33,8 +32,6 @@ Force = Annotated[bool, option("Write over a file that is there.", "--force")]
 Strict = Annotated[bool, option("Count the reader's warnings as errors.")]
 Json = Annotated[bool, option("Print as JSON.", "--json")]
 Data = Annotated[str, option("A workbook, or the name of a data set.", "--data", metavar="DATA", show_default=False)]
-SameData = Annotated[str | None, option("", "--data", hidden=True)]
-"""For verbs that take the data as their argument: spelt as where it is an option."""
 
 
 def with_options(verb: Callable) -> Callable:
@@ -82,28 +79,10 @@ def complain(message: str) -> None:
     print(plain_lines(f"sense7: {message}"), file=sys.stderr)
 
 
-def complain_last(message: str, code: int) -> None:
-    """Say why a command ends; as an object of JSON, in one line, where its result was to be JSON."""
-    if "--json" in sys.argv:
-        print(json.dumps({"error": message, "exit_code": code}), file=sys.stderr)
-    else:
-        complain(message)
-
-
 def fail(message: str, code: int) -> NoReturn:
     """End with a message and an exit code."""
-    complain_last(message, code)
+    complain(message)
     raise typer.Exit(code)
-
-
-def one_data(argument: str, option: str | None, otherwise: str = "") -> str:
-    """The data that a call names, as an argument or by ``--data``."""
-    if argument and option and argument != option:
-        raise UserError(f"data: given twice, as {argument} and as {option}. Give one of them.")
-    named = argument or option or otherwise
-    if not named:
-        raise UserError("Missing argument 'DATA': a workbook, or the name of a data set.")
-    return named
 
 
 def assignments(items: list[str]) -> dict:
@@ -170,17 +149,6 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable
         yield move if console.is_terminal else None, lambda line: say(plain_lines(line))
 
 
-@contextlib.contextmanager
-def reporting(quiet: bool) -> Iterator[Callable]:
-    """What a build says: lines and, on a terminal, a bar on standard error; nothing if quiet."""
-    if quiet:
-        yield silent
-        return
-    with progress_bar("notebooks") as (move, say):
-
-        def show(line: str, done: int = 0, total: int = 0) -> None:
-            say(f"  {line}")
-            if move and total:
-                move(completed=done, total=total)
-
-        yield show
+def reporting(quiet: bool) -> Callable:
+    """What a build says, line by line on standard error; nothing if quiet."""
+    return silent if quiet else lambda line: print(plain_lines(f"  {line}"), file=sys.stderr, flush=True)

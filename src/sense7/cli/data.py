@@ -13,11 +13,9 @@ from sense7.cli.common import (
     Parameters,
     Prompted,
     Reading,
-    SameData,
     Scheduler,
     Strict,
     assignments,
-    one_data,
     option,
     with_options,
 )
@@ -34,8 +32,7 @@ def check(
     data: Annotated[
         str,
         typer.Argument(metavar="DATA", help="A workbook or a data set; real: the released ratings of other studies."),
-    ] = "",
-    data_option: SameData = None,
+    ],
     strict: Strict = False,
     prompted: Prompted = None,
     reading: Reading,
@@ -45,7 +42,6 @@ def check(
     from sense7.loading import parse
     from sense7.workbook.diagnostics import describe, print_description
 
-    data = one_data(data, data_option)
     if data == _RELEASED:
         if strict or prompted or reading != Reading():
             raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
@@ -60,26 +56,16 @@ def check(
     if data != _RELEASED:
         print_description(description)
         return
-    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7.")
+    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7. Columns: --json")
     for table in description:
-        print(f"\n{table['file']}: {table['title']}")
-        print(f"  {table['rows']:,} rows, one per {table['row']}; verified, sha256 {table['sha256']}")
-        width = max(map(len, table["columns"]))
-        for name, column in table["columns"].items():
-            values = column.get("values", f"from {column.get('lowest', 0):g} to {column.get('highest', 0):g}")
-            text = ", ".join(values) if isinstance(values, list) else values
-            text = f"{values:,} different texts" if isinstance(values, int) else text
-            missing = f"; {column['missing']:,} missing" if column["missing"] else ""
-            print(f"    {name:<{width}}  {text}{missing}")
-        print(f"  Source: {table['page']} at {table['commit'][:7]}")
+        print(f"\n{table['file']}: {table['title']}; {table['rows']:,} rows, one per {table['row']}")
+        print(f"  Verified, sha256 {table['sha256']}\n  Source: {table['page']} at {table['commit'][:7]}")
         print(f"  Licence: {table['licence']}. Credit: {table['credit']}")
 
 
 def simulate(
     out: Annotated[Path | None, option("Workbook to write.")] = None,
     seed: Annotated[int, option("Seed of every random step.", min=0)] = 20250919,
-    truth: Annotated[Path | None, option("The truth to write; OUT's stem and _truth.json if not given.")] = None,
-    judge: Annotated[Path | None, option("The simulated judge's folder, if not OUT's stem and _judge.")] = None,
     no_judge: Annotated[bool, option("Without a simulated judge.", "--no-judge")] = False,
     parameter: Parameters = None,
     parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
@@ -93,10 +79,7 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
-    if judge and no_judge:
-        raise UserError(f"--judge {judge} and --no-judge exclude each other. Give one of them.")
-    if truth is None:
-        truth = out.with_name(f"{out.stem}_truth.json")
+    truth = out.with_name(f"{out.stem}_truth.json")
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
@@ -110,7 +93,7 @@ def simulate(
         return
     from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
 
-    folder = judge or simulated_folder(out)
+    folder = simulated_folder(out)
     require_own_folder(folder)
     simulated.write(out, truth)
     predictions = write_simulated(simulated, folder)

@@ -1,6 +1,6 @@
 """Figures: one style, one function for each kind of drawing, alt text computed from what is drawn."""
 
-from sense7.figures.distributions import caterpillar, distributions, heat_map, level_distribution, stacked_shares
+from sense7.figures.distributions import distributions, heat_map, level_distribution, stacked_shares
 from sense7.figures.estimates import forest, intervals
 from sense7.figures.lines import ceiling_curves, lines_by_turn, reliability_diagram, scree
 from sense7.figures.people import ratings_by_participant, score_pairs
@@ -10,7 +10,6 @@ from sense7.figures.style import Download, Figure
 __all__ = [
     "Download",
     "Figure",
-    "caterpillar",
     "ceiling_curves",
     "distributions",
     "forest",

@@ -6,7 +6,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
-from scipy import stats
 
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words
@@ -25,7 +24,6 @@ from sense7.figures.style import (
 from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
-from sense7.terminal import count_of
 
 
 def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:
@@ -188,34 +186,6 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     data = pd.concat(quartiles, names=["quantity"])
     data = data.rename(columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"})
     return Figure(drawing, name, f"{label}. {'. '.join(parts)}.", caption, data)
-
-
-def caterpillar(rows: Sequence[Mapping], *, beyond: float, name: str, caption: str) -> Figure | Sentence:
-    """Distances of values from their truths, in standard errors and ascending order, beside normal ones.
-
-    >>> rows = [{"distance": 0.5}, {"distance": -2.5}, {"distance": 1.0}]
-    >>> caterpillar(rows, beyond=1.96, name="x", caption="n = 3 values.")
-    Figure: 3 distances from -2.5 to 1.0, in ascending order; 1 of them beyond 1.96.
-    """
-    table = pd.DataFrame(rows)
-    if table.empty:
-        return Sentence("No figure of distances: no value has an implied truth and an error.")
-    table = table.sort_values("distance", kind="stable", ignore_index=True)
-    ordered = table["distance"].to_numpy(dtype=float)
-    heights, outside = np.arange(1, len(ordered) + 1), np.abs(ordered) > beyond
-    ink = STYLE["text.color"]
-    with styled():
-        drawing, axes = new_axes(7, 4.5)
-        normal = stats.norm.ppf((heights - 0.5) / len(heights))
-        axes.plot(normal, heights, color=ink, linewidth=1, linestyle="--", label="normal distances")
-        for these, mark, color, words in ((~outside, "o", COLOURS[0], "at most"), (outside, "D", COLOURS[1], "beyond")):
-            axes.plot(ordered[these], heights[these], mark, color=color, markersize=3, label=f"{words} {beyond:g}")
-        for limit in (-beyond, 0, beyond):
-            axes.axvline(limit, color=ink, linewidth=1, linestyle=":")
-        axes.set(xlabel="found minus implied, in standard errors", ylabel="values in ascending order")
-        legend_above(drawing)
-    alt = f"{count_of(len(ordered), 'distance')} from {ordered[0]:.1f} to {ordered[-1]:.1f}, in ascending order; "
-    return Figure(drawing, name, f"{alt}{outside.sum():,} of them beyond {beyond:g}.", caption, table)
 
 
 def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:

@@ -125,17 +125,15 @@ def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
 def require_own_folder(folder: str | Path) -> None:
     """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost."""
     folder = Path(folder)
-    require_seen_by_authors(folder, "Choose another: --judge FOLDER.")
+    require_seen_by_authors(folder, "Give another --out.")
     try:
         here = sorted(folder.iterdir()) if folder.exists() else []
     except OSError as error:
-        raise UserError(
-            f"{folder}: can't be a folder of predictions ({error.strerror}). Choose another: --judge FOLDER."
-        ) from None
+        raise UserError(f"{folder}: can't be a folder of predictions ({error.strerror}). Give another --out.") from None
     if foreign := [path.name for path in here if not path.match(f"{SIMULATED_JUDGE}-iter*.xlsx")]:
         raise UserError(
             f"{folder}: holds {foreign[0]}, which is not of a simulated judge and would be lost. Move it, or choose "
-            "another folder: --judge FOLDER."
+            "another --out."
         )
 
 

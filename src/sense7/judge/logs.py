@@ -1,8 +1,7 @@
 """Logs of a session in the format of inspect_ai, one a run, so that ``inspect view`` opens them.
 
 The format is a ZIP archive of JSON (https://inspect.aisi.org.uk/eval-logs.html, version 2): ``header.json`` on the run,
-``samples/`` with a file for each conversation, ``summaries.json`` for the list of these. inspect_ai itself is not
-imported: that takes longer than to write the logs of many runs.
+``samples/`` with a file for each conversation, ``summaries.json`` for the list of these.
 """
 
 import json

@@ -87,9 +87,8 @@ def page(tmp_path_factory):
             "commit": "",
             **facts.pop("made", {}),
         }
-        made |= {"changed": False, "apart": False}
+        made |= {"changed": False}
         known |= {
-            "groups": {},
             "made": made,
             "parameters": "",
             "warnings": {},

@@ -82,7 +82,7 @@ def test_each_of_several_claims_has_its_marks_and_a_tuned_one_says_so(page, clai
     assert first["Check of the method"].endswith(" tuned")
     assert second["Claim"].startswith("Title of <beta>")
     assert "tuned" not in second["Check of the method"]
-    assert "Tuned on this page : Title of <alpha>." in html.get_text(" ")
+    assert "Tuned: 1 value on this page" in html.get_text()
     assert [text(one) for one in html.select(".sense7-finding > details > summary")] == ["1 further claim"]
 
 

@@ -1,37 +1,21 @@
 """The end of a page, its cells (results first, the same said once), and the pages that list the library."""
 
 import re
+"""The end of a page: how to run it again, every value; cells: results first; the explorer, and figures of others."""
+
+import json
 import shlex
 from pathlib import Path
 
 import pytest
-import yaml
 from docutils import nodes
 
 import sense7
 from sense7.book.extensions import api
 from sense7.book.extensions.page import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
+from sense7.book.extensions.page import LACKING, _fold_more, _gather_code, _say_what_was_not_run, find_picture
 
-PATHS = [{"name": "short", "title": "The short path", "pages": ["index", "notebooks/03", "notebooks/04"]}]
-FILES = {
-    "book/paths.yml": yaml.safe_dump(PATHS),
-    "notebooks/04.md": "# Four <b>\n",
-    "index.md": "# Front\n\n```{reading-paths}\n```\n\n```{toctree}\nnotebooks/03\nnotebooks/04\n```\n",
-}
 SOURCE = "# Page\n\nText.\n"
-
-
-def test_a_page_on_a_path_names_the_next_page(page):
-    html, warnings = page(SOURCE, ["page"], files=FILES)
-    assert warnings == ""
-    (line,) = html.select(".sense7-paths p")
-    assert line.get_text() == "The short path, page 2 of 3: next Four <b>"
-    assert line.a["href"] == "04.html?path=short"
-
-
-def test_a_page_on_no_path_names_none(page):
-    html, _ = page(SOURCE, ["page"])
-    assert html.select(".sense7-paths") == []
 
 
 def test_every_recorded_value_stands_at_the_end(page, recorded):
@@ -61,8 +45,6 @@ def test_the_command_quotes_the_name_of_a_file(page, recorded):
 
 # Cells
 
-WHY = '<p class="x"><em>No predictions of a judge are available.</em></p>'
-OTHER = '<p class="x"><em>There is nothing to show.</em></p>'
 TABLE = "<table></table>"
 
 
@@ -74,28 +56,6 @@ def cell(html):
 
 def section(title, *outputs):
     return nodes.section("", nodes.title("", title), nodes.paragraph("", "Prose."), *map(cell, outputs))
-
-
-def kept(main, *sections):
-    whole = nodes.section("", nodes.title("", "Page"), *map(cell, main), *sections)
-    tree = nodes.container("", whole)
-    _leave_out_empty_sections(None, tree)
-    return [found[0].astext() for found in whole.children if isinstance(found, nodes.section)]
-
-
-def test_sections_that_would_say_the_same_again_are_left_out():
-    methods, limits = section("Methods"), section("Limits")
-    assert kept([WHY], methods, section("A", WHY), section("B", WHY, WHY), limits) == ["Methods", "Limits"]
-
-
-@pytest.mark.parametrize("outputs", [[TABLE], [WHY, TABLE], [OTHER], [WHY, OTHER]])
-def test_a_section_with_anything_else_stays(outputs):
-    assert kept([WHY], section("A", *outputs)) == ["A"]
-
-
-@pytest.mark.parametrize("main", [[], [TABLE], [WHY, TABLE], [WHY, OTHER]])
-def test_where_the_main_result_is_there_every_section_stays(main):
-    assert kept(main, section("A", WHY)) == ["A"]
 
 
 def code(text, *classes):
@@ -153,3 +113,48 @@ def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docs
 def test_other_text_and_other_fences_stay_as_they_are():
     page = "# Title\n\n```python\nx = 1\n```\n\n{value}`a`\n\n```{note}\nfunctions\n```\n"
     assert api.expand(page) == page
+# The explorer, and figures of other notebooks
+
+FIGURE = (
+    '<figure class="sense7-figure sense7-specifications" id="specification-alpha"><script type="application/json">{}'
+    '</script><a download="alpha.csv" href="#">Data (CSV)</a></figure>'
+)
+
+
+def test_the_explorers_page_has_its_place_its_data_and_words_without_javascript(page):
+    shown, warnings = page("# Explorer\n\n```{explorer}\n```\n", ["page"])
+    assert warnings == ""
+    assert shown.find(id="sense7-explorer")["data-folder"] == "../explorer/"
+    assert shown.noscript.get_text(strip=True).startswith("This page needs JavaScript")
+    assert "../explorer/conversations.js" in [script.get("src") for script in shown.find_all("script")]
+
+
+def notebook(*cells):
+    return {"cells": [{"source": [source], "outputs": [{"data": {"text/html": shown}}]} for source, shown in cells]}
+
+
+def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
+    other, sentence = FIGURE.replace("alpha.csv", "beta.csv"), "<p><em>Nothing was rated.</em></p>"
+    node = notebook(('draw(name="beta")', other), ('draw(name="alpha")', [FIGURE[:30], FIGURE[30:]]))
+    assert (find_picture(node, "alpha"), find_picture(node, "beta")) == (FIGURE, other)
+    assert find_picture(notebook(('draw(name="alpha")', sentence)), "alpha") == sentence
+    assert find_picture(node, "alph") is None
+    assert find_picture({"cells": [{"source": '`name="alpha"` in prose'}]}, "alpha") is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "words", "complaint"),
+    [
+        (f"<div>{FIGURE}</div>", "alpha", FIGURE, ""),
+        ("<p><em>No curve of alpha.</em></p>", "alpha", "<em>No curve of alpha.</em>", ""),
+        (None, "alpha", LACKING, ""),
+        (FIGURE, "alfa", "", "notebooks/15-robustness has no figure 'alfa'"),
+    ],
+    ids=["figure", "sentence", "no such notebook", "unknown"],
+)
+def test_a_page_shows_the_specifications_of_its_finding_or_why_it_cannot(page, shown, name, words, complaint):
+    executed = {} if shown is None else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
+    html_of, warnings = page(f"# Page\n\n```{{specifications}} {name}\n```\n", ["page"], executed=executed)
+    assert complaint in warnings
+    assert bool(warnings) is bool(complaint)
+    assert words in str(html_of)

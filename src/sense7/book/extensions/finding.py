@@ -86,6 +86,10 @@ class FindingDirective(SphinxDirective):
             box += fold(count_of(len(folded), "further claim"), *folded)
         if any(row["rule"]["why"] == ONLY_OFFICIAL for row in judged):
             box += paragraph(f"{ONLY_OFFICIAL}.", classes=["sense7-kind"])
+        if tuned := edition.tuned_on(self.env.docname):
+            said = f" {count_of(len(tuned), 'value')} on this page, so marked in the table of all its values. "
+            said += "Set near the published figures, so that nearness is no evidence."
+            box += paragraph(nodes.strong(text="Tuned:"), said, classes=["sense7-tuned-note"])
         if "verdict" in self.options:
             box += _part("Verdict", self._words(self.options["verdict"]))
         elif not claims:

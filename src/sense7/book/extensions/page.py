@@ -1,85 +1,45 @@
-"""The end of a page: where to read on, how to run it again, and all its values.
+"""What a notebook's page has beside its text: code and values in folds, the command to run it again, figures of others.
 
-A Sphinx extension. Reading paths are listed in ``book/paths.yml``; each page on one of them names the next page of the
-path, and the directive ``reading-paths`` lists them all. A notebook's page ends with the command that runs it again and
-with every value that it recorded, so that no value is computed without being shown.
+A Sphinx extension. A notebook's page ends with the command that runs it again and with every value that it recorded, so
+that no value is computed without being shown. The code of each section is one fold at its end; that of a cell tagged
+``by-hand`` stands open where it is, also on paper. All below the heading "More analyses" is one closed fold, which
+paper leaves out. A sentence in the place of results that cannot be computed is shown where the first of them stands.
 
-Cells of executed notebooks as pages show them: results first, one fold of code at the end of each section.
+- the directive ``explorer``: where the page shows the conversations (see ``book/static/explorer.js``);
+- ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
+  caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
+  sentence that the notebook has in its place stands here too;
+- ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
+  headline, with the control that ``book/static/specifications.js`` adds to it;
+- a fence ``{functions} NAMES`` becomes a section for each module or package that it names: a signature and a sentence
+  for each function. The whole docstrings are read in an editor and by ``help()``.
 
-A Sphinx extension. The code of a cell tagged ``by-hand`` stands open where it is, also on paper. All below the heading
-"More analyses" is one closed fold, which paper leaves out. What a page says once it does not say again: of sentences
-that stand in the place of results that cannot be computed, equal ones are shown where the first of them stands. Where a
-page's main result cannot be computed, sections all of whose results would only say the same are left out.
-
-What search engines and previews read of a page: description, canonical address, picture, what the book is about.
-
-A Sphinx extension. An edition has a public address only where the repository is on GitHub, whose Pages publish what
-``sense7 site`` puts together; a workbook of somebody's own has none, and is not to be found by a search engine.
-
-Formulas as MathML, which browsers show by themselves: the book needs no network.
+Formulas are MathML, which browsers show by themselves: the book needs
+no network.
 """
 
-import html
+import importlib
+import inspect
+import itertools
 import json
 import re
 import shlex
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
-from pybtex.database import parse_file
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.editions import CARD, published_address
+import sense7
+from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.truths import values_table
-from sense7.book.extensions.values import edition_of, fold, looked_up, paragraph, raw, read_paths
+from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["setup"]
-
-# --- where to read on ------------------------------------------------------------------
-
-
-def _add_what_follows(app, tree, page: str) -> None:
-    """Name the next page of each reading path that this page is on, and list the paths where the page asks for it."""
-    paths, lines = read_paths(Path(app.confdir)), []
-
-    def link(path: Mapping, target: str) -> str:
-        address = f"{app.builder.get_relative_uri(page, target)}?path={path['name']}"
-        return f'<a href="{address}">{html.escape(app.env.titles[target].astext())}</a>'
-
-    for path in paths:
-        if page in (pages := path["pages"]):
-            here = pages.index(page) + 1
-            said = f"<strong>{html.escape(path['title'])}</strong>, page {here} of {len(pages)}: "
-            said += f"next {link(path, pages[here])}" if here < len(pages) else "this is its last page."
-            lines.append(f'<p data-path="{path["name"]}">{said}</p>')
-    if lines:
-        shown = f'<nav class="sense7-paths" aria-label="Reading paths">{"".join(lines)}</nav>'
-        next(iter(tree.findall(nodes.section))).append(raw(shown))
-    for node in list(tree.findall(reading_paths)):
-        items = "".join(
-            f"<li><strong>{html.escape(path['title'])}:</strong> "
-            f"{' · '.join(link(path, target) for target in path['pages'] if target != page)}</li>"
-            for path in paths
-        )
-        node.replace_self(raw(f'<ul class="sense7-all-paths">{items}</ul>'))
-
-
-class reading_paths(nodes.General, nodes.Element):
-    """Stands for the list of reading paths until the titles of all pages are known."""
-
-
-class ReadingPathsDirective(SphinxDirective):
-    """All reading paths with their pages."""
-
-    def run(self):
-        return [reading_paths()]
-
 
 # --- how to run it again, and all its values -------------------------------------------
 
@@ -153,30 +113,6 @@ def _say_once(app, tree) -> None:
             said.add(text)
 
 
-def _leave_out_empty_sections(app, tree) -> None:
-    """Leave out sections whose results are all the sentence that stands in the place of the page's main result."""
-    for page in [child for child in tree.children if isinstance(child, nodes.section)]:
-        main = {text for cell in page.children if _is(cell, "cell_code") for text in _results(cell)}
-        if len(main) != 1 or not _SENTENCE.fullmatch(*main):
-            continue
-        own = [child for child in page.children if isinstance(child, nodes.section)]
-        more = [
-            child for one in own if MORE in one["ids"] for child in one.children if isinstance(child, nodes.section)
-        ]
-        for section in [*own, *more]:
-            if (results := _results(section)) and set(results) == main:
-                # The ledger leads to its cells: there the page begins, and says why nothing is shown.
-                cells = [cell for cell in section.findall(nodes.container) if _is(cell, "cell_code")]
-                page["ids"] += [f"cell-{cell['exec_count']}" for cell in cells if cell.get("exec_count")]
-                section.parent.remove(section)
-
-
-def _results(node: nodes.Node) -> list[str]:
-    """What each output of the cells in a node is on a page: its HTML; "" where it has none."""
-    cells = (cell for cell in node.findall(nodes.container) if _is(cell, "cell_code_output"))
-    return [next((raw.astext() for raw in output.findall(nodes.raw)), "") for cell in cells for output in cell.children]
-
-
 def _fold_more(app, tree) -> None:
     """Make one closed fold of what stands below the heading of further analyses."""
     for section in tree.findall(nodes.section):
@@ -185,65 +121,89 @@ def _fold_more(app, tree) -> None:
             section[1:] = fold(words, *section[1:], classes="sense7-more")
 
 
-_PAPER = "suh2025sense7taxonomydatasetmeasuring"
-_LONGEST = 240
-"""Characters of a description; search engines show fewer."""
+# --- what stands on it from elsewhere in the book ----------------------------------------
+
+ROBUSTNESS = "notebooks/15-robustness"
+"""The page whose notebook draws the specification curves."""
+
+LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."
+EXPLORER_SCRIPTS = ("explorer-elements.js", "explorer-filters.js", "explorer-conversation.js", "explorer.js")
+"""In the order in which they build on each other."""
 
 
-def describe_page(tree: nodes.document, facts: Mapping) -> str:
-    """What a page says first, in at most 240 characters, beginning with what the data are."""
-    box = next((node for node in tree.findall(nodes.container) if "sense7-answer" in node["classes"]), None)
-    start = box if box is not None else tree
-    paragraph = next(iter(start.findall(nodes.paragraph)), None)
-    text = " ".join(paragraph.astext().split()) if paragraph is not None else ""
-    kind = "Synthetic data, no findings: " if facts["kind"] == "synthetic" and box is not None else ""
-    return textwrap.shorten(f"{kind}{text}", _LONGEST, placeholder=" ...")
+class ExplorerDirective(SphinxDirective):
+    """The place that the script fills."""
+
+    def run(self):
+        page = (
+            f'<div class="sense7-explorer" id="sense7-explorer" data-folder="../{EXPLORER_FOLDER}/">\n'
+            "<noscript><p>This page needs JavaScript to show the conversations. Without it, they can be read in the "
+            "workbook, which lies in the folder data of this edition: sheets Tasks and Messages.</p></noscript>\n"
+            f'</div>\n<script defer src="../{EXPLORER_FOLDER}/conversations.js"></script>\n'
+        )
+        return [nodes.container("", raw(page), classes=["full-width"])]
 
 
-def _add(app, page, template, context, doctree) -> None:
-    """Add the page's metadata to its head."""
-    if doctree is None:
-        return
-    facts = edition_of(app).facts
-    title, text = nodes.Text(context["title"]).astext(), describe_page(doctree, facts)
-    context["metatags"] += f'<meta name="description" content="{html.escape(text, quote=True)}">\n'
-    base = published_address(app.config.html_theme_options.get("repository_url", ""), facts["name"])
-    if facts["kind"] not in {"synthetic", "official", "third-party"} or not base:
-        context["metatags"] += '<meta name="robots" content="noindex">\n'
-        return
-    address = f"{base}html/{page}.html"
-    properties = {"type": "article", "title": html.unescape(title), "description": text, "url": address}
-    properties |= {"site_name": app.config.html_title or app.config.project, "image": f"{base}{CARD}"}
-    context["metatags"] += f'<link rel="canonical" href="{html.escape(address, quote=True)}">\n' + "".join(
-        f'<meta property="og:{name}" content="{html.escape(content, quote=True)}">\n'
-        for name, content in properties.items()
-    )
-    context["metatags"] += '<meta name="twitter:card" content="summary_large_image">\n'
-    if page == app.config.root_doc:
-        # In the words of schema.org.
-        paper = parse_file(str(Path(app.confdir) / app.config.bibtex_bibfiles[0])).entries[_PAPER]
-        paper_address = f"https://arxiv.org/abs/{paper.fields['eprint']}"
-        names = [" ".join([*one.first_names, *one.middle_names, *one.last_names]) for one in paper.persons["author"]]
-        article = {
-            "@type": "ScholarlyArticle",
-            "name": paper.fields["title"].replace("{", "").replace("}", ""),
-            "url": paper_address,
-            "datePublished": paper.fields["year"],
-            "author": [{"@type": "Person", "name": name} for name in names],
-        }
-        dataset = {
-            "@type": "Dataset",
-            "name": f"{app.config.project}: {facts['label']}",
-            "url": address,
-            "description": facts["label"],
-            "identifier": f"sha256:{facts['sha256']}",
-            "isBasedOn": paper_address,
-        }
-        about = [{"@context": "https://schema.org", **entry} for entry in (article, dataset)]
-        # "<" inside of a script would end it; JSON has another way to write it.
-        about = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
-        context["metatags"] += f'<script type="application/ld+json">{about}</script>\n'
+def _add_explorer_files(app, page, template, context, tree) -> None:
+    """Only the explorer's page loads the explorer's style and scripts."""
+    if page == EXPLORER_PAGE.removesuffix(".html"):
+        app.add_css_file("explorer.css")
+        for script in EXPLORER_SCRIPTS:
+            app.add_js_file(script, loading_method="defer")
 
+
+def find_picture(node: dict, name: str) -> str | None:
+    """HTML of a notebook's figure, or of the sentence in its place.
+
+    Examples
+    --------
+    >>> figure = '<figure><svg></svg><a download="levels.csv"></a></figure>'
+    >>> cell = {"source": 'draw(name="levels")', "outputs": [{"data": {"text/html": figure}}]}
+    >>> find_picture({"cells": [{"source": "# Levels"}, cell]}, "levels") == figure
+    True
+    >>> find_picture({"cells": [cell]}, "shares") is None
+    True
+    """
+    sentence = None
+    for cell in node["cells"]:
+        for output in cell.get("outputs", ()):
+            shown = "".join(output.get("data", {}).get("text/html", ""))
+            if f'download="{name}.csv"' in shown:
+                return shown
+            if shown and f'"{name}"' in "".join(cell["source"]):
+                sentence = sentence or shown
+    return sentence
+
+
+class PictureDirective(SphinxDirective):
+    """A figure of a notebook: its page and its name."""
+
+    required_arguments = 2
+
+    def run(self):
+        page, name = self.arguments
+        path = Path(self.config.sense7_edition) / f"{page}.ipynb"
+        self.env.note_dependency(str(path))  # with the notebook, the page that shows it is read again
+        shown = find_picture(json.loads(path.read_text(encoding="utf-8")), name) if path.exists() else None
+        if shown is None:
+            raise self.error(f"{page} has no figure {name!r}")
+        # Made by figures and tables of this library, which escape all texts of a workbook.
+        return [nodes.container("", raw(shown), classes=["sense7-picture"])]
+
+
+class SpecificationsDirective(PictureDirective):
+    """The specifications of a headline."""
+
+    required_arguments = 1
+
+    def run(self):
+        if not Path(self.config.sense7_edition, f"{ROBUSTNESS}.ipynb").exists():
+            return [paragraph(nodes.emphasis(text=LACKING))]
+        self.arguments = [ROBUSTNESS, *self.arguments]
+        return super().run()
+
+
+# --- formulas -----------------------------------------------------------------------------
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -272,15 +232,78 @@ class _MathML(SphinxTransform):
             node.replace_self(raw(formula))
 
 
+# --- the reference of the library: what users call, read from the code with every build ------
+
+_FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
+_ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
+
+
+def modules_of(name: str) -> list[str]:
+    """Names below ``sense7`` of a module, or of those modules of a package that ``import sense7 as s7`` gives.
+
+    Examples
+    --------
+    >>> modules_of("loading"), modules_of("judge")[:2]
+    (['loading'], ['judge.baselines', 'judge.bias'])
+    """
+    return [f"{name}.{module}" for module in sense7._PACKAGES.get(name, "").split()] or [name]
+
+
+def expand(text: str) -> str:
+    r"""Put a list of functions in the place of each fence of a page in MyST Markdown.
+
+    Examples
+    --------
+    >>> print(expand("```{functions} loading\n```").partition("\n- ")[0])
+    (api-loading)=
+    ## loading
+    <BLANKLINE>
+    """
+
+    def replacement(match: re.Match) -> str:
+        sections = []
+        for name in itertools.chain(*map(modules_of, match["names"].split())):
+            entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
+            sections.append(f"(api-{re.sub('[._]', '-', name)})=\n## {name}\n\n{entries}\n")
+        return "\n".join(sections)
+
+    return _FENCE.sub(replacement, text)
+
+
+def _entries(module) -> Iterator[str]:
+    """Functions of a module or package, and classes that ``s7`` gives by their own name, as items of a list."""
+    own = [name for name, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
+    for name in getattr(module, "__all__", sorted(name for name in own if not name.startswith("_"))):
+        thing = getattr(module, name)
+        if inspect.isroutine(thing) or (inspect.isclass(thing) and name in sense7.__all__):
+            first = " ".join((inspect.getdoc(thing) or "").split("\n\n", 1)[0].split())
+            first = re.split(r"(?<=[.!?]) (?=[A-Z])", first)[0]
+            first = re.sub(r"^Return (.)", lambda match: match[1].upper(), first)
+            said = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", first).replace("``", "`")
+            try:
+                given = inspect.signature(thing).parameters.values()
+                needed = ", ".join([one.name for one in given if one.default is one.empty])
+            except ValueError:
+                needed = "..."
+            yield f"- `{name}({needed})`: {said}"
+
+
+def _expand_source(app, docname: str, source: list[str]) -> None:
+    for match in _FENCE.finditer(source[0]):
+        for module in (module for name in match["names"].split() for module in modules_of(name)):
+            app.env.dependencies[docname].add(importlib.import_module(f"sense7.{module}").__file__)
+    source[0] = expand(source[0])
+
+
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
-    app.connect("doctree-read", _leave_out_empty_sections, priority=400)
     # The last makes a fold of what the end of the page stands in.
     for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
-    app.add_node(reading_paths)
-    app.add_directive("reading-paths", ReadingPathsDirective)
-    app.connect("doctree-resolved", _add_what_follows)
-    app.connect("html-page-context", _add)
+    app.connect("source-read", _expand_source)
+    app.add_directive("explorer", ExplorerDirective)
+    app.add_directive("picture", PictureDirective)
+    app.add_directive("specifications", SpecificationsDirective)
+    app.connect("html-page-context", _add_explorer_files)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

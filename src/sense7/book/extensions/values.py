@@ -6,8 +6,6 @@ A Sphinx extension, so that no number is typed into prose:
   ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
-- ``{setting}`poor_turn```: a choice of the analysis in words, read from where the code reads it, so that no sentence
-  keeps the words of an older choice;
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
   ``other works`` every claim about another work beside what its released numbers give.
 
@@ -17,14 +15,11 @@ as text: nothing that a workbook holds is markup.
 
 import contextlib
 import html
-import importlib
 import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
-import yaml
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
@@ -32,12 +27,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
-from sense7.book.plan import file_of
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
 from sense7.record import format_value, read_values
-from sense7.taxonomy import LEVELS, SIMULATED_WORDS, levels_in_words
-from sense7.terminal import in_words
+from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
 
@@ -53,33 +46,6 @@ NOT_AVAILABLE = "not available here"
 
 _PARTS = ("estimate", "interval", "n", "unit", "method")
 
-SETTINGS: dict[str, tuple[str, Callable[[ModuleType], str]]] = {
-    "fewest_participants": ("estimators.bootstrap", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
-    "fewest_participants_of_baselines": ("judge.baselines", lambda code: in_words(code.FEWEST_PARTICIPANTS)),
-    "good_turn": ("findings.words", lambda code: levels_in_words(range(code.GOOD, len(LEVELS) + 1))),
-    "high_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["high"])),
-    "items_for_a_factor": ("estimators.factor", lambda code: in_words(code.ITEMS_FOR_A_FACTOR)),
-    "items_for_a_test_of_a_factor": ("findings.reliability", lambda code: in_words(code.ITEMS_FOR_A_TEST)),
-    "low_example": ("findings.examples", lambda code: levels_in_words(code.ENDS["low"])),
-    "poor_turn": ("findings.measures", lambda code: levels_in_words(range(code.POOR, 0, -1))),
-    "turns_after": ("findings.disrupted", lambda code: f"{min(code.LASTING)} to {max(code.LASTING)}"),
-    "turns_before": ("findings.disrupted", lambda code: in_words(len(code.BEFORE))),
-    "writers_of_a_term": ("findings.words", lambda code: in_words(code.FEWEST_PEOPLE)),
-}
-"""Name -> module that holds the choice, imported when it is asked for, and the choice in words."""
-
-
-def setting(name: str) -> str:
-    """Return a choice of the analysis in words.
-
-    Examples
-    --------
-    >>> setting("poor_turn"), setting("fewest_participants")
-    ('poor or very poor', 'five')
-    """
-    module, words = SETTINGS[name]
-    return words(importlib.import_module(f"sense7.{module}"))
-
 
 class Edition:
     """What the extension reads from the folder of the edition."""
@@ -91,9 +57,8 @@ class Edition:
 
         self.folder, self.values = folder, read_values(folder / "results")
         self.ledger, self.facts, self.truth = read("ledger.json"), read("edition.json"), read("data/truth.json")
-        simulated = read(f"data/{IMPLIED}")
-        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.get("truths", {}).items()}
-        self.beyond_shares = simulated.get("beyond_shares", [])
+        simulated = read(f"data/{IMPLIED}").get("truths", {})
+        self.implied = {key: ImpliedTruth(**entry) for key, entry in simulated.items()}
         self.claims = {row["id"]: row for row in self.ledger}
         # What the truth calls tuned; a claim may rest on it under another name.
         self.tuned = {
@@ -101,17 +66,10 @@ class Edition:
         } & self.values.keys()
         self.tuned |= {row["computed"]["key"] for row in self.ledger if row["tuned"] and row["computed"]}
 
-    def titles(self, keys: Iterable[str]) -> list[str]:
-        """Names of claims near whose published figures the truths of these values were set."""
-        names = {name: row["published"]["short"] or row["published"]["title"] for name, row in self.claims.items()}
-        near = {entry["key"]: entry["near"] for entry in self.truth.get("planted", ()) if entry.get("near") in names}
-        near |= {row["computed"]["key"]: row["id"] for row in self.ledger if row["computed"]}
-        return list(dict.fromkeys(names[near[key]] for key in keys))
-
     def tuned_on(self, page: str) -> list[str]:
-        """Keys of the tuned values on a notebook's page, its own and those of notebooks that it needs."""
+        """Tuned values on a notebook's page: those that it records, and those of the notebooks that it needs."""
         name = page.removeprefix("notebooks/")
-        recorders = {name, *self.facts["made"]["needs"].get(name, ())} if name != page else ()
+        recorders = {name, *self.facts["made"]["needs"].get(name, ())}
         return [key for key in sorted(self.tuned) if self.values[key]["notebook"] in recorders]
 
 
@@ -166,11 +124,6 @@ def _published(env, name: str) -> str:
 
 def _fact(env, name: str) -> str:
     return str(looked_up(env, "edition.json").facts[name])
-
-
-def _setting(env, name: str) -> str:
-    env.note_dependency(str(file_of(f"sense7.{SETTINGS[name][0]}")))
-    return setting(name)
 
 
 class ValueRole(TextRole):
@@ -288,33 +241,9 @@ def fold(summary: str, *content: nodes.Node, classes: str = "") -> list[nodes.No
 
 def _anchor_cells(app, tree) -> None:
     """Give every code cell an anchor by its execution count, for links from the ledger."""
-    for node in _executed_cells(tree):
-        node["ids"].append(f"cell-{node['exec_count']}")
-
-
-def _executed_cells(tree) -> list[nodes.container]:
-    cells = tree.findall(nodes.container)
-    return [node for node in cells if node.get("nb_element") == "cell_code" and node.get("exec_count")]
-
-
-def _mark_tuned(app, tree, page: str) -> None:
-    """Name the tuned values that a page shows, in the box at its head."""
-    edition = edition_of(app)
-    if not (tuned := edition.tuned_on(page)):
-        return
-
-    for box in [node for node in tree.findall(nodes.container) if "sense7-finding" in node["classes"]][:1]:
-        said = f": {'; '.join(edition.titles(tuned))}. Set near the published figures, so that nearness is no evidence."
-        opening = nodes.strong(text="Tuned on this page")
-        # Keys as classes: a test asks for them, and no reader has to.
-        classes = ["sense7-tuned-note", *(f"tuned-{key}" for key in tuned)]
-        box.append(paragraph(opening, said, verbatim=True, classes=classes))
-
-
-def read_paths(folder: Path) -> list[dict]:
-    """Reading paths of a book: ``name``, ``title``, ``minutes`` and ``pages`` of each; none if it has none."""
-    file = folder / "book" / "paths.yml"
-    return yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else []
+    for node in tree.findall(nodes.container):
+        if node.get("nb_element") == "cell_code" and node.get("exec_count"):
+            node["ids"].append(f"cell-{node['exec_count']}")
 
 
 def _add_files(app) -> None:
@@ -323,11 +252,9 @@ def _add_files(app) -> None:
     present = {path.name for folder in folders for path in folder.glob("*")}
     for name in sorted(_STYLES & present):
         app.add_css_file(name)
-    paths = {path["name"]: path["pages"] for path in read_paths(Path(app.confdir))}
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
     scripts["editions.js"] = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
-    scripts["paths.js"] = {"data-paths": json.dumps(paths)}
     for name, attributes in scripts.items():
         if name in present:
             app.add_js_file(name, loading_method="defer", **attributes)
@@ -433,11 +360,10 @@ def setup(app):
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
-    for name, lookup in (("published", _published), ("edition", _fact), ("setting", _setting)):
+    for name, lookup in (("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
     app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
-    app.connect("doctree-resolved", _mark_tuned)
     app.connect("html-page-context", _finish_page)
     app.connect("builder-inited", _add_files)
     app.connect("build-finished", _keep_entries_of_search)
