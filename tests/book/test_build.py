@@ -19,7 +19,7 @@ from helpers.checkout import HOSTILE, SHARED_BUILD, SHARED_FILE, SHARED_JUDGE, S
 from sense7.book import build, plan
 from sense7.book import pages as pages_module
 from sense7.book.build import build_edition
-from sense7.book.editions import claim_edition, require_same_source
+from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.pages import banner as banner_of
 from sense7.book.plan import BuildError, configuration, resolve_inputs

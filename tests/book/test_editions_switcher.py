@@ -1,7 +1,6 @@
 """Editions lie side by side: a reader goes from a page to the same page in another edition, from disk as well."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlsplit

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import re
+from pathlib import Path
 
 import pytest
 

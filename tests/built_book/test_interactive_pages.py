@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urldefrag
 
 from sense7.book.extensions.links import FILTERS, SCRIPTS, wrong_filters
+
 from sense7.findings.robustness import HEADLINES
 from sense7.record import format_value
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from sense7.judge.learned import learned_predictions, write_learned
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
@@ -36,7 +37,6 @@ from sense7.judge.baselines import (
 )
 from sense7.judge.few_shot import HEADING, ORDERS, SHOTS
 from sense7.judge.files import read_predictions
-from sense7.judge.learned import learned_predictions, write_learned
 from sense7.judge.metrics import run_metrics
 from sense7.judge.requests import Shots, chats
 from sense7.study import Study

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
+from sense7.judge.learned import learned_predictions
 
 import sense7 as s7
 from helpers.studies import FRAMES, bootstrap_of
@@ -39,7 +40,6 @@ from sense7.judge.judges import (
     simulated_note,
     write_simulated,
 )
-from sense7.judge.learned import learned_predictions
 from sense7.judge.metrics import run_metrics
 from sense7.judge.report import evaluate
 from sense7.judge.requests import Shots, chats

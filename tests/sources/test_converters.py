@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-
 from helpers.released import lend_an_ear_sheets
+
 from sense7.sources import SOURCES, converters, fetch
 from sense7.sources.converters import EXPERTS
 from sense7.workbook import parse_sheets, read_sheets, read_workbook

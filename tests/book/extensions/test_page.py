@@ -1,9 +1,7 @@
-"""The end of a page, its cells (results first, the same said once), and the pages that list the library."""
-
-import re
-"""The end of a page: how to run it again, every value; cells: results first; the explorer, and figures of others."""
+"""The end of a page, its cells, the lists of the library, the explorer, and figures of other notebooks."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -11,9 +9,14 @@ import pytest
 from docutils import nodes
 
 import sense7
-from sense7.book.extensions import api
-from sense7.book.extensions.page import _fold_more, _gather_code, _leave_out_empty_sections, _say_what_was_not_run
-from sense7.book.extensions.page import LACKING, _fold_more, _gather_code, _say_what_was_not_run, find_picture
+from sense7.book.extensions.page import (
+    LACKING,
+    _fold_more,
+    _gather_code,
+    _say_what_was_not_run,
+    expand,
+    find_picture,
+)
 
 SOURCE = "# Page\n\nText.\n"
 
@@ -93,7 +96,7 @@ PAGES = sorted((Path(__file__).resolve().parents[3] / "book").glob("api*.md"))
 
 
 def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
-    text = "\n".join(api.expand(page.read_text("utf-8")) for page in PAGES)
+    text = "\n".join(expand(page.read_text("utf-8")) for page in PAGES)
     assert len(PAGES) == 3
     assert len(text.split()) <= 9_000
     sections = {*re.findall(r"^## (\S+)$", text, re.MULTILINE), "findings.ground_truth"}
@@ -104,7 +107,7 @@ def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
 
 
 def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings():
-    text = api.expand("```{functions} loading findings\n```")
+    text = expand("```{functions} loading findings\n```")
     assert "- `load(data, ...)`: " in text
     assert "\n- `importance_shares(study, bootstrap)`: " in text
     assert not re.search(r":(func|class|mod):|``\w", text)
@@ -112,7 +115,9 @@ def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docs
 
 def test_other_text_and_other_fences_stay_as_they_are():
     page = "# Title\n\n```python\nx = 1\n```\n\n{value}`a`\n\n```{note}\nfunctions\n```\n"
-    assert api.expand(page) == page
+    assert expand(page) == page
+
+
 # The explorer, and figures of other notebooks
 
 FIGURE = (

@@ -3,7 +3,7 @@
 A Sphinx extension, so that no number is typed into prose:
 
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```,
-  ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
+  ``.interval``, ``.n``, ``.unit``, ``.method`` or ``.implied`` (by what was planted); the reason where it has none;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
@@ -29,7 +29,7 @@ from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
-from sense7.record import format_value, read_values
+from sense7.record import format_number, format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
@@ -44,7 +44,7 @@ TUNED = (
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
 
-_PARTS = ("estimate", "interval", "n", "unit", "method")
+_PARTS = ("estimate", "interval", "n", "unit", "method", "implied")
 
 
 class Edition:
@@ -144,6 +144,9 @@ class ValueRole(TextRole):
         key, part = self._key(edition.values)
         value = edition.values[key]
         looked_up(env, f"results/{value['notebook']}.json")
+        if part == "implied":
+            truth = edition.implied.get(key)
+            return format_number(truth.value, value["unit"]) if truth else "no value (these data are not simulated)"
         said = format_value(value, [part]) if part else format_value(value)
         # The front page says in a sentence of its own how many values are tuned.
         is_marked = part in {"", "estimate", "interval"} and env.docname != self.config.root_doc
