@@ -106,14 +106,6 @@ def test_text_is_never_markup_in_a_matrix():
     assert page.select("td")[2]["data-column"] == '"><b>'
 
 
-def test_a_matrix_that_lacks_a_cell_or_knows_no_such_verdict_is_refused():
-    two = pd.concat([cells(), cells(("other", "x")).iloc[:2]])
-    with pytest.raises(ValueError, match="the same columns"):
-        tables.Matrix(two, "Verdicts", "finding")
-    with pytest.raises(ValueError, match="without a mark: maybe"):
-        tables.Matrix(cells().assign(verdict="maybe"), "Verdicts", "finding")
-
-
 def test_a_matrix_as_text_says_the_same():
     lines = repr(tables.Matrix(cells(), "Verdicts", "finding")).splitlines()
     assert lines == [
@@ -192,14 +184,6 @@ def test_a_terminal_gets_all_variants_under_their_names():
     assert text.startswith("Switch, missing rule:\n[pairwise]\nn = 3\n")
     assert "[listwise]\nFigure: Heat map of turns" in text
     assert text.endswith("[neither]\nNothing was rated.")
-
-
-@pytest.mark.parametrize(
-    ("shown", "problem"), [({}, "there is none"), ({"a": "<b>text</b>"}, "'a' is no figure, table or sentence")]
-)
-def test_what_cannot_be_shown_is_refused(shown, problem):
-    with pytest.raises(ValueError, match=f"variants of 'rule': {problem}"):
-        Variants(shown, label="rule")
 
 
 # Recorded values: complete or refused, and the same words everywhere

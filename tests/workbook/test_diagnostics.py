@@ -180,9 +180,10 @@ def test_it_says_what_is_in_a_workbook(check):
         "  participants         3",
         "  assistant turns      8",
         "  plain-empathy  2",
-        "  with the empathy prompt: plain-empathy (guessed from its name; give it with --prompted)",
+        "  name  plain-empathy",
+        "  how   guessed from its name",
         "  overall     8 rated",
-        "Participants: sheet Participants",
+        "Participants sheet: Participants",
         "Never asked: Messages.Cognitive",
         "Not recorded: Messages.Retry",
         "Not matched: Messages.Mood",
@@ -213,7 +214,7 @@ def test_strict_makes_warnings_errors(check):
 
 
 def test_the_prompted_condition_can_be_given(check):
-    assert "with the empathy prompt: plain (given" in check("--prompted", "plain")[1]
+    assert "  name  plain\n  how   given" in check("--prompted", "plain")[1]
     code, out, err = check("--prompted", "gpt")
     assert (code, out) == (2, "")
     assert "no condition 'gpt'" in err
