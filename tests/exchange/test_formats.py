@@ -131,7 +131,7 @@ def test_a_format_is_read_and_what_is_no_text_is_named(write, name, content, tal
 @pytest.mark.parametrize("lines", [False, True], ids=["JSON", "JSON Lines"])
 def test_several_conversations_in_one_file(write, lines):
     records = [{"id": "a", "messages": messages()}, messages(), {"id": 7, "messages": messages()}]
-    chats = list(read_chats([write("x.json", records, lines=lines)]))
+    chats = list(read_chats([write("x.jsonl" if lines else "x.json", records, lines=lines)]))
     assert [chat.id for chat in chats] == ["a", "x-2", "7"]
 
 

@@ -425,15 +425,13 @@ def read_messages(
         if conversation is not None and conversation != identifier:
             diagnostics.add("respelt-id/conversation", place, [row], identifier)
         elif conversation is None and table.sheet.rows[row - 2] != empty:
-            diagnostics.add("orphan" if identifier else "orphan/blank", place, [row], identifier or "")
+            diagnostics.add("orphan", place, [row], identifier or "(blank)")
     message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
     seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
     roles = as_texts(table.cells("Role"))
     for index, role in enumerate(roles):
         if role not in KNOWN_ROLES and table.sheet.rows[index] != empty:
-            alike = role is not None and normalise_word(role) in KNOWN_ROLES
-            value = "(blank)" if role is None else role
-            diagnostics.add("unknown-role/alike" if alike else "unknown-role", table.place("Role"), [index + 2], value)
+            diagnostics.add("unknown-role", table.place("Role"), [index + 2], "(blank)" if role is None else role)
     known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     for column in table.columns:
