@@ -125,15 +125,12 @@ def data_file(name: str) -> Path:
     if relative.is_absolute() or ".." in relative.parts:
         raise ValueError(f"a name inside data/ is expected, not {name}")
     root = find_root()
-    folders = [root / "data"] if root else []
-    folders.append(_carried() / "data")
-    for folder in folders:
+    for folder in filter(None, (root and root / "data", _carried() / "data")):
         if (folder / relative).is_file():
             return folder / relative
-    tried = " nor ".join(str(folder) for folder in folders)
     raise UserError(
-        f"{name}: neither in {tried}. The checkout or the installation isn't complete: "
-        "get it again, or set SENSE7_ROOT to a checkout."
+        f"{name}: not in {folder}. The checkout or the installation isn't complete: get it again, or set SENSE7_ROOT "
+        "to a checkout."
     )
 
 

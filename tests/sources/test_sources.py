@@ -246,7 +246,7 @@ FAULTS = {
     "empty": (b"", "what came is empty"),
     "no zip": (b"PK but no zip", r"isn't the workbook: not an \.xlsx file, or cut short"),
     "cut short": (lambda handler: handler.send(b"PK\x03\x04 and then", length=10_000), "sends can't be read"),
-    "length that is none": (lambda handler: handler.send(b"x", length="1x"), "makes no sense"),
+    "length that is none": (lambda handler: handler.send(b"x", length="1x"), "sends can't be read"),
     "length too large": (lambda handler: handler.send(b"x", length=10**15), "larger than"),
     "endless": (endless, "larger than"),
     "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),

@@ -18,7 +18,7 @@ import sense7 as s7
 from sense7 import cli
 from sense7.errors import UserError
 from sense7.study import NOT_RATED
-from sense7.taxonomy import DIMENSION_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 from sense7.workbook import ReadingOptions
 
 RATINGS = ("EmpathyOverall", *DIMENSION_NAMES)
@@ -363,6 +363,15 @@ def test_a_row_that_explains_messages_is_left_out(row, tmp_path):
     sheets["Messages"].insert(1, row)
     study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
     assert (len(study.messages), len(affective(study))) == (96, 48)
+    assert kinds(study) == {"further-header"}
+
+
+def test_labels_above_answers_in_words_are_left_out(tmp_path):
+    sheets = rows_of_a_study(rating=lambda number: LEVELS[number % 5])
+    sheets = {name: [rows[0], LABELS[name], *rows[1:]] for name, rows in sheets.items()}
+    sheets["Messages"] = [[cell for place, cell in enumerate(row) if place != 1] for row in sheets["Messages"]]
+    study = s7.load(write_xlsx(tmp_path / "mine.xlsx", sheets))
+    assert (len(study.conversations), len(study.messages), len(affective(study))) == (24, 96, 48)
     assert kinds(study) == {"further-header"}
 
 

@@ -85,23 +85,15 @@ def read_chatgpt(record: Mapping) -> Chat:
         listed.append({"id": name, "parent": of.get("parent"), "children": of.get("children"), "time": time})
     names = list(nodes)
     path = [names[number] for number in branch_of_list(record, listed, "mapping", rooted=True)]
-    parts, models = [], {}
+    parts = []
     for name in path:
         where = f"mapping[{name[:40]!r}]"
         if message := expect(nodes[name], dict, where).get("message"):
-            read = _read(expect(message, dict, f"{where}.message"), f"{where}.message")
-            parts += read
-            if read and isinstance(read[-1], Message) and model_of(message):
-                models[model_of(message)] = None
+            parts += _read(expect(message, dict, f"{where}.message"), f"{where}.message")
     parts += [
         BRANCH for name in names if name not in path and isinstance(nodes[name], dict) and nodes[name].get("message")
     ]
-    return content.assemble(
-        parts,
-        content.name_of(record, ("conversation_id", "id")) or "",
-        clock=True,
-        condition=" + ".join(models) or model_of(record),
-    )
+    return content.assemble(parts, content.name_of(record, ("conversation_id", "id")), record, clock=True)
 
 
 def _read(message: Mapping, where: str) -> list[Message | Omitted]:
@@ -127,5 +119,5 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     elif not is_text:
         instead = Omitted(f"content of type {str(kind)[:40]}")
     elif text or side == content.USER or any(one.is_empty for one in left_out):
-        instead = Message(side, text, content.seconds_of(message.get("create_time")))
+        instead = Message(side, text, content.seconds_of(message.get("create_time")), model_of(message))
     return [*left_out, instead] if instead else left_out

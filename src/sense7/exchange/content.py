@@ -21,11 +21,12 @@ ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = (
 
 @dataclass(frozen=True)
 class Message:
-    """What one side ("user" or "assistant") said: its text, with markers such as ``[image]``, and when."""
+    """What one side ("user" or "assistant") said: its text, with markers such as ``[image]``, when, by which model."""
 
     role: str
     text: str
     seconds: float | None = None
+    model: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,24 @@ class Chat:
         return {"id": self.id} | known(about) | {"messages": list(map(known, said))}
 
 
-def assemble(parts: Iterable[Message | Omitted], name: str, *, clock: bool = False, **known: str | None) -> Chat:
-    """Make a conversation of its parts in order; by the clock, times become those since the first message."""
+def assemble(
+    parts: Iterable[Message | Omitted], name: str | None, about: Mapping, *, clock: bool = False, **known: str | None
+) -> Chat:
+    """Make a conversation of its parts in order; by the clock, times become those since the first message.
+
+    Its condition is the one that is known, else the models of its messages, else that of the conversation.
+    """
     parts = list(parts)
     messages = [part for part in parts if isinstance(part, Message)]
+    models = dict.fromkeys(one.model for one in messages if one.model)
+    known["condition"] = known.get("condition") or " + ".join(models) or model_of(about)
     if clock:
         began = next((one.seconds for one in messages if one.seconds is not None), None)
         messages = [
             one if one.seconds is None else replace(one, seconds=max(one.seconds - began, 0.0)) for one in messages
         ]
-    return Chat(name, tuple(messages), omitted=tuple(one.what for one in parts if isinstance(one, Omitted)), **known)
+    omitted = tuple(one.what for one in parts if isinstance(one, Omitted))
+    return Chat(name or "", tuple(messages), omitted=omitted, **known)
 
 
 def kind_of(value: object) -> str:
@@ -109,26 +118,20 @@ def first_of(about: Mapping, kind: str) -> object:
     return next((about[key] for key in KEYS[kind] if about.get(key) is not None), None)
 
 
-def model_of(about: Mapping) -> str | None:
-    """The model that a conversation or a message names."""
+def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
+    """The first of some texts or numbers that is there, or in its metadata."""
     inner = about.get("metadata")
     for one in (about, inner if isinstance(inner, dict) else {}):
-        for key in KEYS["model"]:
-            if isinstance(one.get(key), str) and one[key].strip():
-                return one[key]
-    return None
-
-
-def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
-    """The first of some texts or numbers that is there."""
-    for key in keys:
-        value = about.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            if str(value):
+        for key in keys:
+            value = one.get(key)
+            if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
-        elif value is not None:
-            raise ValueError(f"{key}: expected a text, found {kind_of(value)}")
     return None
+
+
+def model_of(about: Mapping) -> str | None:
+    """The model that a conversation or a message names."""
+    return name_of(about, KEYS["model"])
 
 
 def side_of(role: object, where: str) -> str:
@@ -198,7 +201,5 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
     elif not text and left_out and not any(one.is_empty for one in left_out):
         return left_out
     moment = message.get("created_at") if role == "sender" else message.get("seconds")
-    return [
-        *left_out,
-        Message(side, text, None if role != "sender" and isinstance(moment, str) else seconds_of(moment)),
-    ]
+    moment = None if role != "sender" and isinstance(moment, str) else seconds_of(moment)
+    return [*left_out, Message(side, text, moment, model_of(message))]

@@ -13,22 +13,20 @@ def read_list(record: object, key: str = "messages") -> Chat:
     """Read a conversation from a list of messages, or from an object with such a list and what is known about it."""
     about = record if isinstance(record, dict) else {}
     messages = unfolded(expect(about.get(key, record), list, key))
-    parts, models = [], {}
+    parts = []
     if about.get("system"):
         parts.append(Omitted(content.SYSTEM))
     branch = branch_of_list(about, messages, key)
     for number in branch:
-        read = content.read_message(messages[number], f"{key}[{number + 1}]")
-        parts += read
-        if isinstance(read[-1], Message) and content.model_of(messages[number]):
-            models[content.model_of(messages[number])] = None
+        parts += content.read_message(messages[number], f"{key}[{number + 1}]")
     parts += [BRANCH] * (len(messages) - len(branch))
     return content.assemble(
         parts,
-        content.name_of(about, content.KEYS["conversation"]) or "",
+        content.name_of(about, content.KEYS["conversation"]),
+        about,
         clock=key == "chat_messages",
         participant=content.name_of(about, ("participant", "hashed_ip")),
-        condition=content.name_of(about, ("condition",)) or content.model_of(about) or " + ".join(models) or None,
+        condition=content.name_of(about, ("condition",)),
         topic=content.name_of(about, ("topic",)),
     )
 
@@ -44,7 +42,7 @@ def read_inspect(record: Mapping) -> Chat:
         parts += content.read_message(message, f"messages[{number}]", attached)
     epoch = f"epoch{sample['epoch']}" if isinstance(sample.get("epoch"), int) else ""
     name = "-".join(str(part) for part in (about.get("task"), sample.get("id"), epoch) if part)
-    return content.assemble(parts, name, condition=content.model_of(about))
+    return content.assemble(parts, name, about, condition=content.model_of(about))
 
 
 _CHAT_APP = re.compile(
@@ -118,7 +116,7 @@ def read_transcript(record: Transcript) -> Chat:
             f"line {line}: {match[0].strip()!r} is read as text of a message, since the file opens with other "
             f"speakers. If it begins a message, give --speaker {match['name']}=user or =assistant"
         )
-    return content.assemble(parts, "")
+    return content.assemble(parts, "", {})
 
 
 def _list_in(key: str) -> tuple[Callable[[object], bool], Callable[[object], Chat]]:

@@ -99,6 +99,13 @@ def says_nothing(word: str, scale: Scale | None = None) -> bool:
     return word in MISSING_WORDS or declines(word, scale)
 
 
+def is_answer(scale: Scale, cell: str) -> bool:
+    """Whether a text is an answer on a scale, in any language."""
+    number, word = scale.split_number(cell)
+    known = (table for tables in (scale.tables, language_vocabularies(scale.name)) for table in tables)
+    return (number is not None and not word) or any(word in table for table in known)
+
+
 def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
     """Whether a cell is one of the numbers or words that stand for a missing answer."""
     number = as_number(cell)

@@ -21,13 +21,13 @@ import numpy as np
 from sense7 import taxonomy
 from sense7.errors import wrong_kind
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
-from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
+from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Scale, normalise_name, normalise_word
 from sense7.terminal import count_of
 from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
 from sense7.workbook.ids import as_name, as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
-from sense7.workbook.scales import NO_ID, TOTALS, read_scales, says_nothing, stands_for
+from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets
 
@@ -249,7 +249,8 @@ class Table:
     def leave_out(self, known: set, explained: bool, diagnostics: Diagnostics) -> bool:
         """Make rows that are no data blank, see :func:`only_data`; whether any of them names the columns."""
         key, role = self.positions["TaskId"], self.positions.get("Role")
-        self.sheet, explained = only_data(self.sheet, key, known, diagnostics, explained=explained, role=role)
+        scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
+        self.sheet, explained = only_data(self.sheet, key, known, diagnostics, explained, role, scales)
         self._columns = list(zip(*self.sheet.rows, strict=True))
         return explained
 
@@ -280,16 +281,29 @@ class Table:
 
 
 def only_data(
-    sheet: Sheet, key: int, known: set, diagnostics: Diagnostics, *, explained: bool, role: int | None = None
+    sheet: Sheet,
+    key: int,
+    known: set,
+    diagnostics: Diagnostics,
+    explained: bool,
+    role: int | None = None,
+    scales: Mapping[int, Scale] | None = None,
 ) -> tuple[Sheet, bool]:
     """A sheet whose rows without data are blank, and whether any of these names the columns; they are reported.
 
     Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
     repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among the ``known``.
-    One of the first four rows is such a row if it holds nothing but texts, of which one stands above a column of
-    numbers, or if other sheets have such rows, too (``explained``) and its id is not known.
+    One of the first four rows is such a row if it holds nothing but texts, its role or id is not known, and one of its
+    texts stands above a column of numbers, or is no answer on the scale of its column (``scales``), or other sheets
+    have such rows, too (``explained``).
     """
     import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+
+    def names_column(place: int, cell: object) -> bool:
+        if scales and place in scales:
+            return _is_word(cell) and not is_answer(scales[place], cell)
+        return isinstance(cell, str) and _is_number_below(sheet, place) and _is_word(cell)
+
     for number, row in enumerate(sheet.rows[:4], 1):
         filled = [cell for cell in row if not is_blank(cell)]
         is_text = bool(filled) and all(isinstance(cell, str) for cell in filled) and first == number - 1
@@ -300,13 +314,7 @@ def only_data(
         if any(isinstance(cell, str) and import_id.match(cell) for cell in filled) or (
             is_text
             and not is_data
-            and (
-                explained
-                or any(
-                    place != key and isinstance(cell, str) and _is_number_below(sheet, place) and _is_word(cell)
-                    for place, cell in enumerate(row)
-                )
-            )
+            and (explained or any(place != key and names_column(place, cell) for place, cell in enumerate(row)))
         ):
             first = number
     names = sheet.names
@@ -425,15 +433,13 @@ def read_messages(
         if conversation is not None and conversation != identifier:
             diagnostics.add("respelt-id/conversation", place, [row], identifier)
         elif conversation is None and table.sheet.rows[row - 2] != empty:
-            diagnostics.add("orphan" if identifier else "orphan/blank", place, [row], identifier or "")
+            diagnostics.add("orphan", place, [row], identifier or "(blank)")
     message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
     seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
     roles = as_texts(table.cells("Role"))
     for index, role in enumerate(roles):
         if role not in KNOWN_ROLES and table.sheet.rows[index] != empty:
-            alike = role is not None and normalise_word(role) in KNOWN_ROLES
-            value = "(blank)" if role is None else role
-            diagnostics.add("unknown-role/alike" if alike else "unknown-role", table.place("Role"), [index + 2], value)
+            diagnostics.add("unknown-role", table.place("Role"), [index + 2], "(blank)" if role is None else role)
     known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     for column in table.columns:
@@ -555,7 +561,7 @@ def read_participants(
         if candidate is not chosen:
             diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=chosen.name)
     position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
-    sheet, _ = only_data(chosen, position, active, diagnostics, explained=explained)
+    sheet, _ = only_data(chosen, position, active, diagnostics, explained)
     report_state(sheet, diagnostics)
 
     place, cells = place_of(sheet, position), sheet.column(position)

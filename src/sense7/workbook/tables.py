@@ -16,7 +16,7 @@ from sense7.files import one_line, reading, reason
 from sense7.terminal import count_of
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
-from sense7.workbook.xlsx import Sheet
+from sense7.workbook.xlsx import Sheet, without_end
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
@@ -95,10 +95,10 @@ def read_table(path: Path) -> Sheet:
     dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
     table = csv.reader(itertools.chain(sample, lines), **dialect)
     try:
-        if not (header := _without_blank_end(next(table, []))):
+        if not (header := without_end(next(table, []), "")):
             raise refusal(path, "no-names")
         for number, cells in enumerate(table, 2):
-            if len(filled := _without_blank_end(cells)) > len(header):
+            if len(filled := without_end(cells, "")) > len(header):
                 counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
                 raise refusal(path, "too-many-fields", row=number, **counts)
             # Equal cells are one object: ids, roles and answers recur in most rows.
@@ -107,9 +107,7 @@ def read_table(path: Path) -> Sheet:
     except csv.Error as error:
         line = table.line_num + bool(said)
         raise refusal(path, "no-csv", row=len(rows) + 2, line=line, error=one_line(error)) from None
-    while rows and not any(cell is not None for cell in rows[-1]):
-        rows.pop()
-    return Sheet(path.stem, header, rows)
+    return Sheet(path.stem, header, without_end(rows, [None] * len(header)))
 
 
 def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
@@ -123,10 +121,3 @@ def _fit(lines: list[str], delimiter: str) -> tuple[bool, float, int]:
     names, *rows = widths or [0]
     fitting = sum(1 + (width == names) for width in rows if 1 < width <= names)
     return (whole, fitting / max(1, len(rows)), names) if names > 1 else (False, 0, 0)
-
-
-def _without_blank_end(cells: list[str]) -> list[str]:
-    length = len(cells)
-    while length and not cells[length - 1]:
-        length -= 1
-    return cells[:length]

@@ -225,10 +225,9 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
                     rows[row - 2][column] = None
                 elif type(number) is float and int(number) != int(digits[0]) and "id" in header[column].casefold():
                     rows[row - 2][column] = digits[0]  # an id would come to equal its neighbor: a text of its digits
-            while rows and not _filled(rows[-1]):
-                rows.pop()
-            if (width := _filled(header, "")) < len(header):
-                width = max(width, max(map(_filled, rows), default=0))
+            rows = without_end(rows, [None] * len(header))
+            if (width := len(without_end(header, ""))) < len(header):
+                width = max(width, max((len(without_end(row)) for row in rows), default=0))
                 header, rows = header[:width], [row[:width] for row in rows]
             visible = metadata.visible == python_calamine.SheetVisibleEnum.Visible
             hidden = [row for row in own["hidden"] if 1 < row <= len(rows) + 1]
@@ -242,12 +241,12 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     return sheets
 
 
-def _filled(cells: list, blank: object = None) -> int:
-    """Number of cells up to the last that is not blank."""
+def without_end(cells: list, blank: object = None) -> list:
+    """Cells, or rows, up to the last that is not blank."""
     length = len(cells)
     while length and cells[length - 1] == blank:
         length -= 1
-    return length
+    return cells[:length]
 
 
 # --- writing ---
