@@ -122,14 +122,6 @@ def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(server, study_of,
         assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[f"{name} judge"]
 
 
-def test_a_limit_counts_conversations_with_all_their_turns(server, study_of, tmp_path):
-    server.script = endpoint.rates
-    ask(study_of(4, 2), server, tmp_path / "out", limit=2)
-    assert len(server.asked) == 4
-    ask(study_of(4, 2), server, tmp_path / "out", limit=3)
-    assert len(server.asked) == 6
-
-
 def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
     server.script = endpoint.rates
     ask(study_of(2, 2), server, tmp_path / "out")
@@ -286,13 +278,6 @@ def test_metrics_of_a_rating_are_those_of_its_levels():
     expected = run_metrics(ratings.rename(columns={"person": "ground_truth", "judge": "score"}), bootstrap)
     for column in ("estimate", "low", "high", "n"):
         np.testing.assert_array_equal(found.loc[expected.index, column], expected[column])
-
-
-def test_what_is_undefined_says_why():
-    ratings = ratings_of(3).assign(person_applies=1.0, judge_applies=1.0)
-    found = applicability({"run": ratings})["Interest"]
-    assert found["estimate"].isna().tolist() == [True, False, True]
-    assert found.loc["sensitivity", "reason"] == "the person says of no rating that it does not apply"
 
 
 def test_evaluation_reports_every_rating_and_when_dimensions_do_not_apply(server, minimal_sheets, tmp_path):

@@ -458,13 +458,6 @@ def test_silence_is_said_once_and_ends_after_the_time_of_one_call(server, study_
     assert set(reasons) <= {"no answer"}
 
 
-def test_a_slow_endpoint_is_not_taken_for_a_silent_one(server, study_of, tmp_path, monkeypatch):
-    monkeypatch.setattr(session, "SILENCE", 0.1)
-    lines, server.latency = [], 0.25
-    ask(study_of(4), server, tmp_path, say=lines.append, concurrency=1)
-    assert len(lines) == 1, "before it is known how slow it is"
-
-
 def test_the_time_of_a_call_is_that_of_all_its_attempts(server, study_of, tmp_path):
     server.script = lambda asked: Answered(status=500, wait=0.4)
     outcome = ask(study_of(1), server, tmp_path, timeout=1, retries=9)
