@@ -269,13 +269,16 @@ def test_conversations_that_people_brought_may_share_a_name(folder, make_downloa
 
 def test_missing_ratings_are_counted_and_stay_blank(folder, make_download, tmp_path):
     content = make_download()
-    del content["conversations"][0]["turns"][0]["Affective"]
+    first = content["conversations"][0]
+    del first["turns"][0]["Affective"]
+    first["turns"][0]["comment"] = first["before"]["topic"] = "=1+1"
     content["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
     assert [note.partition(": ")[2] for note in gathered.notes] == ["17 of 32 ratings have no answer; they stay blank"]
     study = load(tmp_path / "mine.xlsx")
     assert list(study.conversations["conversation"]) == ["C1:anna"], "a conversation without an answer is left out"
     assert study.turns["Affective"].isna().tolist() == [True, False]
+    assert study.conversations["topic"].tolist() == study.messages["comment"].dropna().tolist() == ["=1+1"]
 
 
 def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path):

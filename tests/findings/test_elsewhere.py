@@ -361,12 +361,7 @@ def test_the_correction_for_attenuation_follows_from_both_alphas(people, tables)
     assert value["whose_experts_with_person_corrected"] == pytest.approx(corrected, abs=1e-6)
 
 
-def test_the_correction_for_range_leaves_equal_spreads_alone_and_is_thorndikes(people, tables):
-    shuffled = people.items[list(EXPERTS)].sample(frac=1, random_state=4).set_index(people.items.index)
-    same = with_ratings_of(people, PERSON, sum(shuffled[expert] for expert in EXPERTS) / 3)
-    value, scores = panel_tables(same)["estimate"], same.scores
-    assert value["whose_experts_with_person_spread"] == pytest.approx(rho(scores["experts"], scores[PERSON]), abs=1e-6)
-
+def test_the_correction_for_range_is_thorndikes(people, tables):
     def ratio(measure):
         return measure(people.scores["experts"]) / measure(people.scores[PERSON])
 
