@@ -64,21 +64,16 @@ WRONG = [
     (("format",), "other", "no download of a rating page"),
     (("version",), 2, "version: 2; this program reads version 1"),
     (("person",), "=cmd", "person: '=cmd' is no code"),
-    (("person",), "../../x", "is no code"),
     (("person",), ..., "person: is missing"),
     (("more",), 1, "'more': the page writes no such key"),
     (("study_id",), "0" * 64, "study_id: does not belong to the study"),
-    (("study", "title"), "Another", "study_id: does not belong to the study"),
     (("study", "turns"), "some", "study: turns: 'some' is not known"),
     (("dimensions",), ["Affective"], "dimensions: not those of the study"),
-    (("dimensions", 0), "Cognitive", "dimensions: not those of the study"),
     (("consented",), None, "did not agree"),
     (("started",), "yesterday", "started: 'yesterday' is no time"),
     (("started",), "2026-99-99T00:00:00.000Z", "is no time"),
     (("answers", "Age"), 17, "answers: Age: 17 is no number that the question allows"),
-    (("answers", "Age"), True, "answers: Age: True"),
     (("answers", "Job"), "c", "answers: Job: 'c' is none of the choices"),
-    (("answers", "Job"), ["a"], "answers: Job: "),
     (("answers", "Why"), "a\x07", "answers: Why: "),
     (("answers", "Else"), "a", "'Else': the page writes no such key"),
     (("conversations",), {}, "conversations: not as the page writes them"),
@@ -89,17 +84,14 @@ WRONG = [
     ((*FIRST, "messages", 0, "content"), "\ud800", "half a character"),
     ((*FIRST, "before", "importance"), 6, "conversation 1: before: importance: 6 is not on the scale, 1 to 5"),
     ((*FIRST, "before", "desired_empathy"), 4, "desired_empathy: 4 is not on the scale, 1 to 3"),
-    ((*FIRST, "before", "importance"), "5", "importance: '5' is not on the scale"),
     ((*FIRST, "before", "importance"), 2.5, "importance: 2.5 is not on the scale"),
     ((*FIRST, "after", "Affective"), 0, "after: Affective: 0 is not on the scale"),
     ((*FIRST, "after", "liked"), 1, "'liked': the page writes no such key"),
     ((*TURN, "Affective"), 5, "turn 1: Affective: 5 is none of very poor"),
-    ((*TURN, "Affective"), "Very good", "Affective: 'Very good' is none of"),
     ((*TURN, "Afective"), "good", "'Afective': the page writes no such key"),
     ((*TURN, "comment"), "x" * 10_001, "turn 1: comment"),
     ((*TURN, "message"), 1, "message: 1 is no turn to rate"),
     ((*TURN, "message"), 4, "turn 2: message: 4 is no turn to rate, or stands there twice"),
-    ((*TURN, "message"), [2], "is no turn to rate"),
 ]
 
 
@@ -276,13 +268,16 @@ def test_conversations_that_people_brought_may_share_a_name(folder, make_downloa
 
 def test_missing_ratings_are_counted_and_stay_blank(folder, make_download, tmp_path):
     content = make_download()
-    del content["conversations"][0]["turns"][0]["Affective"]
+    first = content["conversations"][0]
+    del first["turns"][0]["Affective"]
+    first["turns"][0]["comment"] = first["before"]["topic"] = "=1+1"
     content["conversations"][1] |= {"turns": [], "before": {}, "after": {}}
     gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
     assert [note.partition(": ")[2] for note in gathered.notes] == ["17 of 32 ratings have no answer; they stay blank"]
     study = load(tmp_path / "mine.xlsx")
     assert list(study.conversations["conversation"]) == ["C1:anna"], "a conversation without an answer is left out"
     assert study.turns["Affective"].isna().tolist() == [True, False]
+    assert study.conversations["topic"].tolist() == study.messages["comment"].dropna().tolist() == ["=1+1"]
 
 
 def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path):

@@ -4,13 +4,10 @@ Order of rows and names of people change nothing; the seed changes intervals alo
 copied out; few people have no interval; and where something is missing, a reason says what.
 """
 
-import importlib
-import inspect
-import pkgutil
 import re
 import uuid
-from dataclasses import fields, is_dataclass, replace
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +16,11 @@ import pytest
 from scipy import stats
 
 import sense7
-import sense7.findings
+from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
 from sense7.estimators.estimates import Estimate
-from sense7.findings import measures
 from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate, widened
-from sense7.findings.robustness import IN_STUDIES
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
@@ -36,91 +31,8 @@ RANDOM = re.compile(r"\bfolds?\b|\bpermut|noise|simulat|bootstrap standard error
 """Words of the methods of what rests on folds, permutations, or simulated data: these follow the order of rows."""
 
 
-NESTED = {"reliability.by_level", "reliability.correlation_matrices"}
-"""Functions whose ratings are those of turns within conversations."""
-
-NO_NUMBERS = {"turn_rating", "turn_summaries"}
-"""Functions of other turns than those of :func:`arguments`."""
-
-ARGUMENTS = {"study", "bootstrap", "ratings", "turns", "post_task", "nested", "outcome", "recorded_as", "seed"}
-
-
-def arguments(study, draws=DRAWS, seed=4):
-    """What findings ask for, by the name of the parameter."""
-    bootstrap = ParticipantBootstrap(study.conversations["participant"], draws, seed)
-    turns = measures.turn_ratings(study)
-    return {
-        "study": study,
-        "bootstrap": bootstrap,
-        "ratings": turns,
-        "turns": turns,
-        "post_task": measures.post_task_ratings(study),
-        "nested": measures.nested_turn_ratings(study),
-        "outcome": study.turns_put_to_rating.set_index("participant")["overall"],
-        "recorded_as": "x",
-        "seed": seed,
-    }
-
-
 PAGES = set("agreement conditions context dataset disrupted importance individualized ratings words".split())  # noqa: SIM905
 """Modules of which every page needs numbers."""
-
-
-def findings():
-    """Every function of a finding that takes a study or its ratings, and what else it asks for."""
-    found = {}
-    for info in pkgutil.iter_modules(sense7.findings.__path__):
-        module = importlib.import_module(f"sense7.findings.{info.name}")
-        for name, function in vars(module).items():
-            if name.startswith("_") or getattr(function, "__module__", "") != module.__name__:
-                continue
-            asked = inspect.signature(function).parameters if inspect.isfunction(function) else {}
-            needed = {one.name for one in asked.values() if one.default is one.empty}
-            given = [one for one in asked if one in needed | {"recorded_as", "seed"}]
-            if name in NO_NUMBERS:
-                continue
-            if needed & {"study", "ratings", "turns", "nested"} and needed <= ARGUMENTS:
-                found[f"{info.name}.{name}"] = function, given
-            elif needed == {"study", "bootstrap", "headline"}:
-                ways = {
-                    f"{info.name}.{name}, {one}": (partial(function, headline=one), given[:2]) for one in IN_STUDIES
-                }
-                found |= ways
-    return found
-
-
-FINDINGS = {name: one for name, one in findings().items() if not name.startswith("elsewhere.")}
-MANY = {name for name in FINDINGS if ", " in name}
-"""Multiverses: many specifications of findings that are tested one by one; with --long only."""
-
-
-def rows_of(found, place=""):
-    """Every row of estimates in what a finding returns: where it stands -> the row."""
-    if isinstance(found, pd.DataFrame):
-        if "estimate" not in found or "unit" not in found:
-            return {}
-        return {
-            f"{place}/{name}": row for name, row in zip(map(str, found.index), found.to_dict("records"), strict=True)
-        }
-    if isinstance(found, dict):
-        if "estimate" in found and "unit" in found:
-            return {place: found}
-        return {key: row for name, part in found.items() for key, row in rows_of(part, f"{place}/{name}").items()}
-    if is_dataclass(found):
-        return rows_of({field.name: getattr(found, field.name) for field in fields(found)}, place)
-    if isinstance(found, list | tuple):
-        return rows_of(dict(enumerate(found)), place)
-    return {}
-
-
-def numbers(study, draws=DRAWS, seed=4, left_out=MANY, **more):
-    """Every row of every finding, by function and place."""
-    given, found = arguments(study, draws, seed) | more, {}
-    for name, (function, asked) in FINDINGS.items():
-        if name not in left_out:
-            own = {one: given["nested" if one == "ratings" and name in NESTED else one] for one in asked}
-            found |= rows_of(function(**own), name)
-    return found
 
 
 # Studies
@@ -208,7 +120,7 @@ def copied(sheets, times):
 def known(seed, long=False):
     """A random study and its numbers."""
     study = parse_sheets(sheets_of_some(seed))
-    return study, numbers(study, left_out=set() if long else MANY)
+    return study, numbers(study, DRAWS, left_out=set() if long else MANY)
 
 
 def differing(found, expected, parts, tolerance=1e-12):
@@ -247,14 +159,14 @@ def test_no_estimate_depends_on_the_order_of_rows(seed, request):
     long = request.config.getoption("--long")
     _, expected = known(seed, long)
     study = parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=False))
-    wrong = differing(numbers(study, left_out=set() if long else MANY), expected, ["estimate", "n"])
+    wrong = differing(numbers(study, DRAWS, left_out=set() if long else MANY), expected, ["estimate", "n"])
     assert [one for one in wrong if not follows_order(expected[one[0]])] == []
 
 
 @pytest.mark.parametrize("seed", [1, *LONG])
 def test_no_interval_does_where_people_keep_the_order_of_their_first_rows(seed):
     _, expected = known(seed)
-    found = numbers(parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=True)))
+    found = numbers(parse_sheets(shuffled(sheets_of_some(seed), seed, people_stay=True)), DRAWS)
     wrong = differing(found, expected, ["estimate", "low", "high", "n", "unit", "method", "reason"])
     assert [one for one in wrong if not follows_order(expected[one[0]])] == []
 
@@ -265,12 +177,12 @@ def test_no_number_depends_on_how_ids_sort():
     study = parse_sheets(renamed(sheets_of_some(1), 5))
     orders = (pd.factorize(one.conversations["participant"], sort=True)[0].tolist() for one in (before, study))
     assert next(orders) != next(orders)
-    assert differing(numbers(study), expected, ["estimate", "low", "high", "n", "reason"], 0) == []
+    assert differing(numbers(study, DRAWS), expected, ["estimate", "low", "high", "n", "reason"], 0) == []
 
 
 def test_the_seed_changes_intervals_and_no_estimate():
     study, expected = known(1)
-    other = numbers(study, seed=5)
+    other = numbers(study, DRAWS, seed=5)
     assert [one for one in differing(other, expected, ["estimate"]) if not follows_order(expected[one[0]])] == []
     assert len(differing(other, expected, ["low"])) > 200
 
@@ -292,7 +204,7 @@ def test_every_row_says_what_it_is_and_why_it_lacks_something():
 def test_of_few_people_nothing_has_an_interval_and_the_reason_says_so():
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:4])
-    for name, row in numbers(few).items():
+    for name, row in numbers(few, DRAWS).items():
         if isinstance(row["estimate"], float) and "by permutation" not in row["method"]:
             model = re.search(r"mixed model|noncentral|Feldt", row["method"])
             assert model or not np.isfinite(row.get("low", np.nan)), name
@@ -304,7 +216,7 @@ def test_a_bootstrap_of_other_participants_is_refused():
     study, _ = known(1)
     few = study.subset(participants=study.conversations["participant"].unique()[:12])
     for one, other in ((few, study), (study, few)):
-        given = arguments(one) | {"bootstrap": arguments(other)["bootstrap"]}
+        given = arguments(one, DRAWS) | {"bootstrap": arguments(other, DRAWS)["bootstrap"]}
         said = f"The bootstrap resamples {len(given['bootstrap'].names)} participants; {one.name} has"
         for name, (function, asked) in FINDINGS.items():
             if {"study", "bootstrap"} <= set(asked):
@@ -337,8 +249,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("changes", CASES)
-def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets, changes):
-    rows = numbers(parse_sheets(minimal_sheets(**changes)), draws=20)
+def test_degenerate_data_give_numbers_or_reasons_in_good_english(minimal_sheets, changes, request):
+    left_out = set() if request.config.getoption("--long") else MANY
+    rows = numbers(parse_sheets(minimal_sheets(**changes)), 20, left_out=left_out)
     assert len(rows) > 200
     for name, row in rows.items():
         missing = row["estimate"] is None or (isinstance(row["estimate"], float) and np.isnan(row["estimate"]))
@@ -516,9 +429,9 @@ NOT_OF_COPIES = {
 
 def test_a_resampled_number_is_that_of_the_study_whose_people_are_copied_out(copies_of):
     study = parse_sheets(sheets_of_some(2))
-    bootstrap, times = copies_of(arguments(study)["bootstrap"])
-    whole = numbers(study, bootstrap=bootstrap)
-    copies = numbers(parse_sheets(copied(sheets_of_some(2), times)))
+    bootstrap, times = copies_of(arguments(study, DRAWS)["bootstrap"])
+    whole = numbers(study, DRAWS, bootstrap=bootstrap)
+    copies = numbers(parse_sheets(copied(sheets_of_some(2), times)), DRAWS)
     compared = 0
     for name, row in whole.items():
         if "percentile" not in row["method"] or name.partition("/")[0] in NOT_OF_COPIES or name not in copies:

@@ -11,45 +11,10 @@ from scipy import stats
 import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
-from sense7.estimators.mixed import fit_nested, nested_sums
 from sense7.findings import individualized
 from sense7.findings.context import CONTEXT, context_frame
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
-
-
-def simulated(generator, people=12, conditions=3):
-    who = np.repeat(np.arange(people), generator.integers(4, 9, people))
-    what = generator.integers(conditions, size=len(who))
-    talk = np.arange(len(who))
-    times = generator.integers(1, 5, len(who))
-    who, what, talk = (np.repeat(one, times) for one in (who, what, talk))
-    y = generator.normal(size=people)[who] + generator.normal(0, 0.6, (people, conditions))[who, what]
-    y = y + generator.normal(0, 0.7, talk.max() + 1)[talk] + generator.normal(size=len(who))
-    return pd.DataFrame({"y": y, "who": who, "what": what, "talk": talk})
-
-
-def test_a_resampled_nested_model_is_that_of_the_rows_copied_out():
-    frame = simulated(np.random.default_rng(8))
-    times = np.array([2, 0, 1, 3, 1, 1, 0, 1, 1, 0, 2, 0])
-    copies = [frame[frame["who"] == one].assign(copy=copy) for one in range(12) for copy in range(times[one])]
-    copied = pd.concat(copies)
-    copied["talk"] = copied["talk"] * 10 + copied["copy"]
-    by_weights = fit_nested(
-        nested_sums(frame["y"].to_numpy(), np.eye(3)[frame["what"]], frame["who"], frame["what"], frame["talk"]),
-        times[None, :].astype(float),
-    )
-    by_copies = fit_nested(
-        nested_sums(
-            copied["y"].to_numpy(),
-            np.eye(3)[copied["what"]],
-            copied["who"] * 10 + copied["copy"],
-            copied["what"],
-            copied["talk"],
-        )
-    )
-    np.testing.assert_allclose(by_weights.variances[0], by_copies.variances, atol=1e-4)
-    np.testing.assert_allclose(by_weights.coefficients[0], by_copies.coefficients, atol=1e-4)
 
 
 def test_pairs_of_every_draw_are_those_of_the_rows_copied_out():

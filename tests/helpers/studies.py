@@ -1,10 +1,6 @@
 """Studies read once, released ratings as workbooks, and bootstraps with as few draws as tests need."""
 
-from dataclasses import replace
 from functools import cache
-
-import pandas as pd
-from evidence.coverage import run as coverage
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.sources.converters import QUESTIONS, official_sheets
@@ -29,16 +25,6 @@ def bootstrap_of(study, draws=100, seed=1):
 def draws_of(frame, draws=100):
     """Resample the participants whom the first level of a frame's index names."""
     return ParticipantBootstrap(frame.index.get_level_values(0), draws=draws, seed=1)
-
-
-def simulated_study(numbers):
-    """A study of simulated numbers, with the scores of its participants."""
-    study = coverage.study_of(numbers)
-    names = study.conversations["participant"].unique()
-    scores = pd.DataFrame(numbers.scores, columns=list(numbers.parameters.characteristics))
-    people = pd.concat([pd.DataFrame({"participant": names, "row": range(len(names))}), scores], axis=1)
-    columns = pd.DataFrame(columns=["name", "lowest", "highest"])
-    return replace(study, participants=people, prompted_condition="model-a-empathy-prompt", columns=columns)
 
 
 def lend_an_ear_sheets():

@@ -230,13 +230,6 @@ def test_json_holds_every_metric_of_every_judge_and_pair(folder):
     assert {"estimate", "low", "high", "p", "p_holm", "n", "unit", "method", "reason"} < set(row)
 
 
-def test_judges_called_alike_in_two_folders_stay_apart(tmp_path):
-    for part, seed in (("one", 1), ("two", 2)):
-        write_predictions(prediction_path(tmp_path / part, "m", "p", 1), run_of(seed))
-    found = compare([tmp_path / "one", tmp_path / "two"], draws=50)
-    assert [judge["name"] for judge in found.judges] == [f"{tmp_path}/one/m-p", f"{tmp_path}/two/m-p"]
-
-
 def test_tokens_time_and_cost_stand_beside_where_files_have_them(tmp_path):
     asked = run_of(1, input_tokens=1000.0, output_tokens=50.0, seconds=np.arange(40.0))
     write_predictions(prediction_path(tmp_path, "asked", "p", 1), asked)

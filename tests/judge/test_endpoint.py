@@ -60,7 +60,6 @@ LOCAL = "http://127.0.0.1:8000/v1"
         (None, {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
         (LOCAL, {"OPENAI_API_KEY": "b"}, "OPENAI_API_KEY"),
         (LOCAL, {}, ""),
-        ("http://192.168.1.7:8000/v1", {}, ""),
         ("http://gpu-server:8000/v1", {"OPENAI_API_KEY": "b"}, ""),
         ("http://gpu-server:8000/v1", {"SENSE7_JUDGE_KEY": "a"}, "SENSE7_JUDGE_KEY"),
         ("https://host.example/v1", {}, None),
@@ -97,10 +96,8 @@ def test_the_key_goes_into_its_header_and_without_one_there_is_none(server, stud
             ("http_proxy", value, "http_proxy: is no address of a proxy")
             for value in (
                 "http://proxy:port",
-                "http://:3128",
                 "http//proxy:3128",
                 "ftp://secret@proxy:21",
-                "proxy:99999",
             )
         ],
         ("HTTP_PROXY", "http://[::1", "HTTP_PROXY: is no address of a proxy"),
@@ -165,6 +162,14 @@ FILTERED = ("refusal", None, "stopped by the endpoint's content filter")
 EMPTY = ("parse_failure", None, "the reply is empty")
 TOO_LARGE = "the reply is larger than 2 MiB"
 
+TOO_LONG = (
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len`",
+    "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.",
+    "This model's maximum context length is 4096 tokens. Please reduce the length, or max_tokens.",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "the request exceeds the available context size (4096 tokens), try increasing it",
+    "Input is too long for requested model.",
+)
 REPLIES = [
     # A whole reply counts as it is, and is never bought again.
     (Answered(text=""), *EMPTY),
@@ -198,6 +203,7 @@ REPLIES = [
     (packed(LONG % (b"x" * (LARGEST - len(LONG) + 2))), "ok", 2, ""),
     (refused("This model's maximum context length is 4096 tokens. Reduce it.", "context_length_exceeded"),
      "prompt_cut", None, "HTTP 400: This model's maximum"),
+    *[(refused(words, 400), "prompt_cut", None, f"HTTP 400: {words[:20]}") for words in TOO_LONG],
 ]  # fmt: skip
 FAILED = [
     # What may pass is tried again at once, what does not by the next command alone. Attempts, reason.
@@ -325,13 +331,6 @@ def test_with_the_right_address_it_is_not_named_and_401_stops_as_well(server, st
     assert (len(server.asked), "HTTP 401: Incorrect API key" in stopped, "likely cause" in stopped) == (1, True, False)
 
 
-@pytest.mark.parametrize("answer", [packed(b"{}", "br"), Answered(body=b"\x1f\x8bno gzip"), Answered(status=511)])
-def test_what_can_not_be_unpacked_stops_after_the_first_call(answer, server, study_of, tmp_path):
-    server.script = lambda asked: answer
-    ask(study_of(3), server, tmp_path)
-    assert len(server.asked) == 1
-
-
 def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_trusts_enough(
     study_of, tmp_path, monkeypatch
 ):
@@ -432,23 +431,6 @@ def test_advice_works_when_it_is_followed(words, server, study_of, tmp_path):
     option, name, value = re.findall(r"--(param|omit) (\w+)(?:=([\w.]+))?", outcome.stopped)[-1]
     option = {"omit": [name]} if option == "omit" else {"param": {name: json.loads(value)}}
     assert ask(study_of(3), server, tmp_path, **option).statuses == Counter(ok=3)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that "
-        "`max_model_len` is no smaller than the number of text tokens.",
-        "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.",
-        "This model's maximum context length is 4096 tokens. Please reduce the length, or max_tokens.",
-        "prompt is too long: 210000 tokens > 200000 maximum",
-        "the request exceeds the available context size (4096 tokens), try increasing it",
-        "Input is too long for requested model.",
-    ],
-)
-def test_a_prompt_that_is_too_long_is_no_parameter(words, server, study_of, tmp_path):
-    server.script = lambda asked: answered(400, error={"message": words, "code": 400})
-    assert ask(study_of(1), server, tmp_path).statuses == Counter(prompt_cut=1)
 
 
 # The key is nowhere

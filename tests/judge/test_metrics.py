@@ -192,16 +192,6 @@ def test_bounds_are_reached_by_some_scores_and_exceeded_by_none():
         assert min(bounds) - 1e-12 <= metrics_of(scored(truth, random))[name] <= max(bounds) + 1e-12
 
 
-def test_without_a_missing_score_the_bounds_are_the_metric():
-    frame = run_of(missing=0)
-    bootstrap = bootstrap_of(frame, draws=100)
-    found, bounds = run_metrics(frame, bootstrap), missing_bounds(frame, bootstrap)
-    numbers = ["estimate", "low", "high"]
-    for name in ("accuracy", "within_one", "mean_absolute_error"):
-        for end in ("worst", "best"):
-            assert bounds.loc[f"{name}_{end}", numbers].tolist() == pytest.approx(found.loc[name, numbers].tolist())
-
-
 # Over runs
 
 

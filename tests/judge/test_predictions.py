@@ -286,15 +286,6 @@ def test_files_with_statuses_are_read_by_both_rules(foreign, given, statuses, st
     np.testing.assert_array_equal(counted_scores(frame, "authors"), authors)
 
 
-def test_the_authors_default_is_known_from_the_replies_beside_it(foreign):
-    outputs = ["<S2>4</S2>", "<S2>3</S2>", "I can't rate this.", None, "<S2>6</S2>", "no score"]
-    read = read_predictions(foreign([4.0, 3.0, 3.0, 3.0, 3.0, None], Output=outputs))
-    assert read.frame["status"].tolist() == ["ok", "ok", *["parse_failure"] * 3, UNSTATED]
-    assert read.frame["score"].dropna().tolist() == [4.0, 3.0]
-    assert read.frame["reason"][2] == "no <S2> in the reply"
-    assert read.notes == ["IS_EMPATHY: 3 rows with the default 3 of an unusable reply, as the column Output shows"]
-
-
 @pytest.mark.parametrize(
     ("outputs", "scores"),
     [
@@ -364,17 +355,6 @@ def test_what_is_no_scale_is_refused(text):
 
 
 # Reading files of others
-
-
-@pytest.mark.parametrize("judge", ["gpt", "claude", "gemini"])
-def test_files_in_the_official_layout_are_read(workbooks, judge):
-    read = read_predictions(workbooks[f"{judge}-iter1"])
-    expected = pd.read_excel(read.path, sheet_name="results", engine="openpyxl", dtype={"TaskId": str, "PID": str})
-    assert read.name == f"{judge}-iter1"
-    for title in ("TaskId", "PID", "IS_EMPATHY", "ground-truth"):
-        assert read.frame[COLUMNS[title]].tolist() == expected[title].tolist()
-    assert (read.frame["status"] == "ok").all()
-    assert (read.frame["run"] == 1).all()
 
 
 def test_a_comma_separated_file_is_read_alike(tmp_path):

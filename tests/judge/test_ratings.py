@@ -121,14 +121,6 @@ def test_logs_hold_every_rating_so_that_the_viewer_sorts_by_it(server, study_of,
         assert [sample["scores"][name]["value"] for sample in samples] == cells_of(path)[f"{name} judge"]
 
 
-def test_a_limit_counts_conversations_with_all_their_turns(server, study_of, tmp_path):
-    server.script = endpoint.rates
-    ask(study_of(4, 2), server, tmp_path / "out", limit=2)
-    assert len(server.asked) == 4
-    ask(study_of(4, 2), server, tmp_path / "out", limit=3)
-    assert len(server.asked) == 6
-
-
 def test_another_unit_or_rating_is_another_session(server, study_of, tmp_path):
     server.script = endpoint.rates
     ask(study_of(2, 2), server, tmp_path / "out")

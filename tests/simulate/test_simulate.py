@@ -23,10 +23,8 @@ from sense7.simulate.judge import (
     implied_judge_values,
     judge_statistics,
     offered_quality,
-    plant_judge,
     reply_text,
 )
-from sense7.simulate.parameters import TOPICS
 from sense7.simulate.text import PHRASES, write_words
 from sense7.simulate.truth import ground_truth
 from sense7.taxonomy import DIMENSION_NAMES, MESSAGE_COLUMNS, TASK_COLUMNS
@@ -104,10 +102,6 @@ def test_no_systematic_effect_is_left_in_the_null_world():
     assert null.participant_sd == Parameters().participant_sd
 
 
-def test_there_is_a_story_for_every_topic():
-    assert set(PHRASES["stories"]) == set(TOPICS)
-
-
 # Far from floor and ceiling, ratings are the latent up to rounding, so that latent effects are rated effects.
 CENTRED = Parameters().replace(
     quality_mean=3.0,
@@ -156,25 +150,6 @@ def test_variance_parts_are_those_put_in():
     values = [statistics_of(draw(CENTRED, np.random.default_rng(seed), 20)) for seed in range(4)]
     for key, sd in (("variance_participant", 0.3), ("variance_participant_condition", 0.2)):
         assert np.mean([value[key] for value in values]) == pytest.approx(0.96 * sd**2, abs=0.008), key
-
-
-def test_tuned_values_are_near_the_published_ones(planted):
-    published = {
-        "alpha_turn": (0.961, 0.001),
-        "alpha_post": (0.94, 0.002),
-        "applicability_Relational": (0.381, 0.006),
-        "very_poor_of_rated_Relational": (0.022, 0.001),
-        "poor_turn_d": (1.142, 0.03),
-        "kappa_linear_Affective": (0.703, 0.004),
-        "kappa_linear_Relational": (0.541, 0.004),
-        "judge_spearman": (0.369, 0.003),
-        "judge_accuracy": (0.487, 0.003),
-    }
-    values = {key: entry["value"] for key, entry in planted.items()}
-    for key, (value, allowed) in published.items():
-        assert values[key] == pytest.approx(value, abs=allowed), key
-    for family, best in (("applicability_", min), ("kappa_linear_", min), ("very_poor_of_rated_", max)):
-        assert best(DIMENSION_NAMES, key=lambda name, of=family: values[of + name]) == "Relational"
 
 
 def test_unmet_expectation_lowers_post_task_ratings():
@@ -241,23 +216,6 @@ def test_phrases_can_always_be_said(name):
         assert any(slots(phrase) <= free for phrase in level)
 
 
-@pytest.mark.parametrize("topic", PHRASES["stories"])
-def test_stories_hold_together(topic):
-    story = PHRASES["stories"][topic]
-    told = {"name", "project", "day", "span"}
-    assert len(story["details"]) == 12
-    for fact in (*story["openings"], *story["details"]):
-        sentence, reference = fact["user"], fact["assistant"]
-        assert slots(sentence) | slots(reference) <= told
-        assert sentence.endswith(".")
-        assert not reference.endswith(".")
-    assert all(opening.get("burden", True) for opening in story["openings"])
-    # Before names are known, there must be something to advise and to ask.
-    assert any(not slots(text) - {"day"} for text in story["advice"])
-    assert any(not slots(text) for text in story["questions"])
-    assert all(goal.startswith("to ") for goal in story["goals"])
-
-
 def test_same_seed_same_content_other_seed_other_content(small):
     again, other = (simulate(small.study.parameters, seed) for seed in (3, 4))
     assert again.sheets == small.sheets
@@ -321,16 +279,10 @@ def test_the_strict_reader_finds_the_ratings_and_what_real_data_have(default):
     assert study.participants.notna().all(axis=None)
     rated = study.turns_put_to_rating["conversation"].unique()
     assert len(set(study.conversations["conversation"]) - set(rated)) == 2
-    messages = study.messages
-    assert (messages.groupby("conversation")["seconds"].diff().dropna() > 0).all()
-    assert 40 < (messages["role"] == "error").sum() < 200
-    assert 5 < messages["content"].isna().sum() < 100
-    assert messages["comment"].notna().sum() > 200
-    cells = {cell for row in default.sheets["Messages"].rows for cell in row[6:14] if cell}
-    assert {"Very good", "very good", "Very Good", "Unknown", "unknown"} <= cells, "spelled as people do"
 
 
-def test_truth_is_complete(truth, planted):
+def test_truth_is_complete(small):
+    truth, planted = small.truth, {entry["key"]: entry for entry in small.truth["planted"]}
     assert truth["format"] == 2
     assert truth["judge"] == {"name": "simulated-judge", "parameters": JudgeParameters().as_dict()}
     assert len(planted) == len(truth["planted"])
@@ -340,43 +292,14 @@ def test_truth_is_complete(truth, planted):
         assert entry["value"] is not None
         assert entry["tuned"] <= (entry["near"] is not None)
         assert entry["monte_carlo_error"] is None or entry["kind"] == "implied"
+    # Of what is tuned to the paper, the numbers of people and conversations were moved away from it here.
     assert {entry["near"] for entry in planted.values() if entry["tuned"]} == {
-        *("participants", "conversations_released", "llm_conditions", "tasks", "alpha_turn", "alpha_post"),
-        *("relational_applicability", "relational_very_poor", "poor_turn_d", "kappa_affective"),
+        *("llm_conditions", "tasks", "alpha_turn", "alpha_post", "relational_applicability", "relational_very_poor"),
+        *("poor_turn_d", "kappa_affective"),
         *("kappa_relational", "importance_cognitive", "importance_affective", "importance_response"),
         *("dimensions", "levels", "best_condition", "judge_spearman", "judge_accuracy"),
     }
     assert planted["best_condition"]["value"] == "model-a-empathy-prompt"
-
-
-def test_units_point_into_the_workbook(default, truth):
-    units = truth["units"]
-    roles = {(row[0], row[1]): row[3] for row in default.sheets["Messages"].rows}
-    assert len(units["participants"]["rows"]) == 109
-    assert len(units["participant_conditions"]["rows"]) == 109 * 4
-    conversations = units["conversations"]
-    assert [row[0] for row in conversations["rows"]] == default.sheets["Tasks"].column(2)
-    place = conversations["columns"].index("ground_truth")
-    expected = ground_truth(default.study)
-    for row, value in zip(conversations["rows"], expected, strict=True):
-        assert (row[place] is None) == np.isnan(value)
-        assert row[place] is None or row[place] == pytest.approx(value, abs=5.1e-5)
-    for row in units["turns"]["rows"]:
-        assert roles[row[0], row[1]] == "assistant"
-
-
-@pytest.mark.long
-def test_a_value_stays_tuned_until_it_is_moved_away_from_the_published_one():
-    small = Parameters(participants=8, conversations=30, unrated_conversations=1, turn_sd=2.5)
-    truth = simulate(small, 1).truth
-    planted = {entry["key"]: entry for entry in truth["planted"]}
-    assert not planted["participants"]["tuned"]
-    assert planted["tasks"]["tuned"]
-    assert planted["alpha_turn"]["tuned"]
-    for entry in planted.values():
-        if entry["tuned"] and entry["published"]:
-            assert entry["value"] == pytest.approx(entry["published"], rel=0.1)
-    assert json.loads(truth_text(truth)) == truth
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
@@ -507,15 +430,6 @@ def test_the_judge_changes_nothing_of_the_study(small):
 
 
 # Its truth
-
-
-@pytest.mark.long
-def test_a_judge_that_was_moved_away_is_not_called_tuned():
-    small = Parameters(participants=8, conversations=30, unrated_conversations=1)
-    entries = {entry["key"]: entry for entry in plant_judge(small, JudgeParameters(judge_signal=0.0))}
-    assert not entries["judge_spearman"]["tuned"]
-    assert entries["judge_spearman"]["value"] < 0.15
-    assert entries["judge_signal"]["value"] == 0.0
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ import pytest
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.sources import SOURCES, Source, copy_for_edition, fetch, fetched_digest, resolve
+from sense7.sources import SOURCES, Source, fetch, fetched_digest, resolve
 from sense7.sources.converters import official_sheets
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.workbook import read_sheets
@@ -208,17 +208,6 @@ def test_a_mirror_holds_the_parts_by_their_names(server, folder, layout):
     assert asked_for(server) == []
 
 
-@pytest.mark.parametrize("here", [False, True])
-def test_a_mirrors_altered_part_is_refused(server, folder, here):
-    """Also where the data are here already: a folder that is given is always read."""
-    if here:
-        fetch("theirs")
-    (folder / "ratings.txt").write_bytes(b"5")
-    with pytest.raises(UserError, match=r"ratings\.txt: what came from .*copies/ratings\.txt isn't the file"):
-        fetch("theirs", mirror=folder)
-    assert bool(fetched_digest("theirs")) == here
-
-
 def test_places_that_hold_no_parts(server, folder):
     fetch("theirs")
     before = resolve("theirs")
@@ -234,16 +223,6 @@ def test_places_that_hold_no_parts(server, folder):
 
 
 # What is known of it
-
-
-def test_an_editions_copy_knows_whose_data_it_is_under_any_name(server, places):
-    fetch("theirs")
-    path, provenance = resolve("theirs")
-    copy = copy_for_edition(path, replace(provenance, name="mine"), places / "edition" / "data")
-    told = resolve(copy)[1]
-    assert (told.kind, told.name, told.source) == ("third-party", "mine", SOURCES["theirs"])
-    assert told.label == provenance.label
-    assert load(copy).provenance.kind == "third-party"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Released ratings of other studies: pinned by their hash, credited, and read as they were released."""
+"""Data of others: converted to workbooks as others did or by hand; released ratings, pinned and credited."""
 
+import hashlib
 import json
 import shutil
 import sys
@@ -11,7 +12,9 @@ import pytest
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
 from sense7.errors import UserError
-from sense7.sources import released, resolve
+from sense7.sources import SOURCES, converters, fetch, released, resolve
+from sense7.sources.converters import EXPERTS
+from sense7.workbook import parse_sheets, read_sheets, read_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "data" / "real" / "README.md").read_text("utf-8")
@@ -88,25 +91,6 @@ def test_there_is_no_other_table():
         released.verified_digest("sense7")
 
 
-def test_no_table_holds_a_text():
-    """Every cell that is no number is a short code: an id, a name of a corpus, a question, an emotion."""
-    for name, reader in READERS.items():
-        frame = reader()
-        for column in frame.select_dtypes(exclude="number"):
-            assert frame[column].dropna().map(len).max() <= 30, (name, column)
-            assert not frame[column].str.contains(r"[.?!,]\s").any(), (name, column)
-
-
-def test_ratings_lie_on_their_scales():
-    judged = released.judged_conversations()
-    for rater in (*released.EXPERTS, released.CROWD, *released.JUDGES, released.PERSON):
-        given = judged[rater].notna()
-        inside = judged.loc[given, rater].between(judged.loc[given, "lowest"], judged.loc[given, "highest"])
-        assert inside.all(), rater
-    assert released.felt_heard()[list(released.FEELINGS)].isin(range(1, 8)).all(axis=None)
-    assert released.ieval_workers().filter(regex=r"teq_").isin(range(5)).all(axis=None)
-
-
 # Source, licence, credit
 
 
@@ -173,3 +157,200 @@ def test_check_real_takes_no_options_of_workbooks(check):
 def test_real_is_no_workbook():
     with pytest.raises(UserError, match="tables of released ratings, not a workbook of one study"):
         resolve("real")
+
+
+ANSWERS = {"P": 3, "^P": 1, "A": 4, "^A": 2, "EU": 5, "ER": 1, "L": 2, "R": 3, "S": 4, "Rating": 1}
+CHAT = "- I won!_x000D_\n- What - really ?\n- yes\n- Great .  \n- bye\n- See you"
+
+
+def rows(sheet):
+    return [dict(zip(sheet.header, row, strict=True)) for row in sheet.rows]
+
+
+@pytest.fixture
+def one_person(tmp_path):
+    """The published layout with one person."""
+    bots = {bot: {"chat_log": CHAT, **ANSWERS} for bot in ("Pink", "Purple", "Yellow", "Green")}
+    scenarios = {valence: {"emotion": f"{valence} one", **bots} for valence in ("positive", "negative")}
+    person = {"part": 7, "elapsed_sec": 810, "TEQ_raw": [3, 1], "TEQ_agg": 47, **scenarios}
+    path = tmp_path / "ieval_data.json"
+    path.write_text(json.dumps([person]), encoding="utf-8")
+    return {sheet.name: sheet for sheet in converters.ieval({"ieval_data.json": path})}
+
+
+def test_a_person_has_eight_conversations(one_person):
+    tasks = rows(one_person["Tasks"])
+    assert [task["TaskId"] for task in tasks] == [
+        f"ieval-007-{valence}-{bot}" for valence in ("pos", "neg") for bot in ("Pink", "Purple", "Yellow", "Green")
+    ]
+    assert {task["PID"] for task in tasks} == {"ieval-007"}
+    assert tasks[4]["Model"] == "bot-Pink"
+    assert tasks[4]["PreTaskChoice"] == "negative one"
+    assert tasks[4]["src_valence"] == "negative"
+
+
+def test_the_answers_stand_where_the_mapping_says(one_person):
+    filled = {name: cell for name, cell in rows(one_person["Tasks"])[0].items() if isinstance(cell, float)}
+    assert filled == {
+        "PostTaskExperience_PositiveInteraction": 2.0,
+        "PostTaskEmpathy_Affective": 5.0,
+        "PostTaskEmpathy_Response": 1.0,
+        "PostTaskEmpathy_Prosocial": 3.0,
+        "PostTaskEmpathy_Interest": 4.0,
+        "PostTaskEmpathy_Contextual": 4.0,
+        "src_inverse_rank": 1.0,
+        "src_repetitive": 3.0,
+        "src_insulting": 1.0,
+        "src_inattentive": 2.0,
+    }
+
+
+def test_messages_alternate_and_the_rating_stands_on_the_chatbots_last(one_person):
+    messages = rows(one_person["Messages"])[:6]
+    assert [(message["MessageId"], message["Role"], message["Content"]) for message in messages] == [
+        (1.0, "user", "I won!"),
+        (2.0, "assistant", "What - really ?"),
+        (3.0, "user", "yes"),
+        (4.0, "assistant", "Great ."),
+        (5.0, "user", "bye"),
+        (6.0, "assistant", "See you"),
+    ]
+    content = {"TaskId", "MessageId", "Role", "Content"}
+    ratings = [
+        {name: cell for name, cell in row.items() if cell is not None and name not in content} for row in messages
+    ]
+    assert ratings[:5] == [{}] * 5
+    assert ratings[5] == {
+        "Affective": "Very good",
+        "Response": "Very poor",
+        "Prosocial": "Neutral",
+        "Interest": "Good",
+        "Contextual": "Good",
+    }
+
+
+def test_the_persons_sheet(one_person):
+    assert rows(one_person["src_Participants"]) == [
+        {"PID": "ieval-007", "elapsed_sec": 810.0, "TEQ_agg": 47.0, "TEQ_raw": "3 1"}
+    ]
+
+
+CONVERSATIONS = """\
+conversation_id,full_conversation,response_length
+22,"Seeker: I lost it.
+Supporter: Oh: no!
+Seeker: My job.
+",3
+11,"Seeker: Hello
+Supporter: \n
+Supporter: Tell me
+ more.
+Supporter: Please.
+Seeker: \n\
+Supporter: ",4
+"""
+HEAD = "conversation_id,validating_emotions,encouraging_elaboration,demonstrating_understanding"
+HEAD += ",advice_giving,self_oriented,dismissing_emotions\n"
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """The published layout with two conversations; expert k rates the first k, 5, 1 and the second 2, 2, k."""
+    texts = {"sample_lend_an_ear_conversations.csv": CONVERSATIONS}
+    for number, expert in enumerate(EXPERTS, 1):
+        texts[f"{expert}_ratings.csv"] = f"{HEAD}22,{number},5,1,4,3,2\n11,2,2,{number},1,1,1\n"
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    return {name: tmp_path / name for name in texts}
+
+
+def test_a_conversation_and_an_expert_make_a_task(parts):
+    tasks, _ = converters.lend_an_ear(parts)
+    assert [{name: cell for name, cell in row.items() if cell is not None} for row in rows(tasks)[2:4]] == [
+        {
+            "PID": "expert3",
+            "Model": "human-supporter",
+            "TaskId": "11-expert3",
+            "src_conv_id": "11",
+            "src_rater_type": "expert",
+            "src_advice_giving": 1.0,
+            "src_self_oriented": 1.0,
+            "src_dismissing_emotions": 1.0,
+        },
+        {
+            "PID": "expert1",
+            "Model": "human-supporter",
+            "TaskId": "22-expert1",
+            "src_conv_id": "22",
+            "src_rater_type": "expert",
+            "src_advice_giving": 4.0,
+            "src_self_oriented": 3.0,
+            "src_dismissing_emotions": 2.0,
+        },
+    ]
+
+
+def test_messages_and_the_rating_on_the_supporters_last(parts):
+    _, messages = converters.lend_an_ear(parts)
+    found = [
+        (
+            row["TaskId"],
+            row["MessageId"],
+            row["Role"],
+            row["Content"],
+            row["Affective"],
+            row["Cognitive"],
+            row["Interest"],
+        )
+        for row in rows(messages)
+        if row["TaskId"] in {"11-expert3", "22-expert1"}
+    ]
+    assert found == [
+        ("11-expert3", 1.0, "user", "Hello", None, None, None),
+        ("11-expert3", 2.0, "assistant", "Tell me\n more.", None, None, None),
+        ("11-expert3", 3.0, "assistant", "Please.", "Poor", "Neutral", "Poor"),
+        ("22-expert1", 1.0, "user", "I lost it.", None, None, None),
+        ("22-expert1", 2.0, "assistant", "Oh: no!", "Very poor", "Very poor", "Very good"),
+        ("22-expert1", 3.0, "user", "My job.", None, None, None),
+    ]
+
+
+# Against the published data, which stay outside of the project
+
+
+PUBLISHED = {"ieval": "ieval", "lend-an-ear": "lend_an_ear"}
+"""Name -> folder of the published files."""
+
+
+@pytest.mark.parametrize(
+    ("name", "raters"), [pytest.param("ieval", "", marks=pytest.mark.long), ("lend-an-ear", "-expert")]
+)
+def test_the_published_data_give_the_workbook_that_others_made_of_them(shared, name, raters):
+    """Others' workbook of Lend an Ear has the crowd's tasks as well."""
+    ours = read_sheets(fetch(name, mirror=shared / "data" / "raw" / PUBLISHED[name]))
+    theirs = read_sheets(shared / "data" / f"{PUBLISHED[name]}.xlsx")
+    assert list(ours) == [*theirs, "src_Source"]
+    for title, sheet in theirs.items():
+        place = sheet.header.index("TaskId" if "TaskId" in sheet.header else "PID")
+        assert ours[title].header == sheet.header
+        assert ours[title].rows == [row for row in sheet.rows if raters in row[place]]
+
+
+def test_the_released_numbers_are_those_of_the_published_data(shared):
+    """Ids were assigned again; so it is all ratings of one expert and question that are compared, in order."""
+    path = fetch("lend-an-ear", mirror=shared / "data" / "raw" / "lend_an_ear")
+    given = []
+    for study in (read_workbook(path), parse_sheets({sheet.name: sheet for sheet in lend_an_ear_sheets()})):
+        turns = study.turns.dropna(subset=list(converters.QUESTIONS))
+        given.append(turns.groupby("participant")[list(converters.QUESTIONS)].agg(sorted).to_dict())
+    assert given[0] == given[1]
+    assert all(len(ratings) == 50 for of_expert in given[1].values() for ratings in of_expert.values())
+
+
+@pytest.mark.parametrize(("name", "digest"), [("ieval", "c91c69799524ae9e"), ("lend-an-ear", "f3ff4485c3a8268a")])
+def test_the_number_of_the_conversion_is_raised_with_its_result(shared, name, digest):
+    """A change of the converter without a new number would leave users with what the old one made."""
+    folder, source = shared / "data" / "raw" / PUBLISHED[name], SOURCES[name]
+    sheets = source.convert({part: folder / part for part in source.pins})
+    cells = [(sheet.name, sheet.header, sheet.rows) for sheet in sheets]
+    assert (source.conversion, hashlib.sha256(repr(cells).encode()).hexdigest()[:16]) == (1, digest)
