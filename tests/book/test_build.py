@@ -1,6 +1,7 @@
 """Editions: what they may be called, when they are made again, and that the last good book survives everything."""
 
 import errno
+import html
 import json
 import os
 import re
@@ -334,6 +335,12 @@ def test_no_name_of_a_workbook_becomes_markup(edition):
         assert shown.find_all(onerror=True) == []
     cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
     assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
+
+
+def test_nothing_tells_where_it_was_built(built):
+    places = {str(built.root), html.escape(str(built.root)), "check%20out", "check out", str(Path.home())}
+    for name, content in built.bytes(SHARED_NAME).items():
+        assert not [place for place in places if place.encode() in content], name
 
 
 def read_when(checkout):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sense7 import load
@@ -214,6 +214,7 @@ def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
 
 
 @given(st.recursive(st.text() | st.none() | st.integers(), st.lists))
+@example("</script><!-- & \u2028\u2029 \u202a\u202e \u2066\u2069 \x00\x1f\x7f\x9f `${1}` \\u003c \\")
 def test_any_text_survives_and_none_can_end_the_script(content):
     script = script_json(content)
     assert json.loads(script) == content
