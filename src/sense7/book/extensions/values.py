@@ -2,8 +2,8 @@
 
 A Sphinx extension, so that no number is typed into prose:
 
-- ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```,
-  ``.interval``, ``.n``, ``.unit`` or ``.method`` for a part of it; the reason where it has no value;
+- ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```
+  or ``.n`` for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
@@ -43,8 +43,6 @@ TUNED = (
 )
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
-
-_PARTS = ("estimate", "interval", "n", "unit", "method")
 
 
 class Edition:
@@ -134,7 +132,7 @@ class ValueRole(TextRole):
 
     def _key(self, values: Mapping) -> tuple[str, str]:
         key, _, part = (self.text, "", "") if self.text in values else self.text.rpartition(".")
-        if part not in ("", *_PARTS):
+        if part not in ("", "estimate", "n"):
             raise KeyError(self.text)
         return key, part
 
@@ -144,9 +142,9 @@ class ValueRole(TextRole):
         key, part = self._key(edition.values)
         value = edition.values[key]
         looked_up(env, f"results/{value['notebook']}.json")
-        said = format_value(value, [part]) if part else format_value(value)
+        said = format_value(value, part)
         # The front page says in a sentence of its own how many values are tuned.
-        is_marked = part in {"", "estimate", "interval"} and env.docname != self.config.root_doc
+        is_marked = part != "n" and env.docname != self.config.root_doc
         return said + marks(edition, key) * is_marked
 
     def run(self):
