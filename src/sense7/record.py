@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -330,15 +330,15 @@ def format_distinct(numbers: Sequence[float], unit: str) -> list[str]:
     return [repr(number + 0.0) for number in numbers]  # not -0.0
 
 
-def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")) -> str:
+def format_value(value: Mapping, part: str = "") -> str:
     """A recorded value for prose, with its interval; the reason if there is none.
 
     Parameters
     ----------
     value : mapping
         As recorded.
-    parts : iterable of {"estimate", "interval", "n", "method", "unit"}
-        What to show.
+    part : {"", "estimate", "n"}
+        What to show: the estimate with its interval, or one part alone.
 
     Examples
     --------
@@ -347,19 +347,12 @@ def format_value(value: Mapping, parts: Iterable[str] = ("estimate", "interval")
     """
     if value["estimate"] is None:
         return f"not available here ({value['reason']})"
-    unit = value["unit"]
-    note = value.get("reason")
-    texts = {
-        "estimate": lambda: format_number(value["estimate"], unit),
-        "interval": lambda: (
-            ""
-            if value["low"] is None
-            else f"[{format_number(value['low'], unit)}, {format_number(value['high'], unit)}]"
-        ),
-        "n": lambda: f"{value['n']:,}",
-        "method": lambda: value["method"],
-        "unit": lambda: unit,
-    }
-    text = " ".join(filter(None, (texts[part]() for part in parts)))
+    if part == "n":
+        return f"{value['n']:,}"
+    text = format_number(value["estimate"], value["unit"])
+    if part:
+        return text
+    if value["low"] is not None:
+        text += f" [{format_number(value['low'], value['unit'])}, {format_number(value['high'], value['unit'])}]"
     # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
-    return f"{text} ({note})" if note and "interval" in parts else text
+    return f"{text} ({value['reason']})" if value.get("reason") else text

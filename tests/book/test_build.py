@@ -125,14 +125,13 @@ def test_the_default_edition_takes_the_simulated_judge_and_another_only_such_a_o
     copied = folder / "simulated-judge-iter1.xlsx"
     copied.write_bytes((DATA / "synthetic_judge" / copied.name).read_bytes())
     found = resolve_inputs(str(checkout.root / "mine.xlsx"))
-    assert (found.predictions, found.named_predictions) == ([copied], "mine_judge")
+    assert found.predictions == [copied]
 
 
 def test_the_truth_of_the_simulated_judge_is_for_its_own_predictions_alone(tmp_path, monkeypatch):
     """Else a user's judge would be recovered or missed by a truth that was never its own."""
     study, truth = load("synthetic"), json.loads((DATA / "synthetic_truth.json").read_text("utf-8"))
     inputs = resolve_inputs("synthetic")
-    assert inputs.named_predictions == "", "a notebook finds them by itself"
     assert build._read(inputs, False, print)[1] == truth
     shipped = sorted((DATA / "synthetic_judge").iterdir())
     assert {"judge_spearman", "judge_accuracy"} < truth_keys(truth)
@@ -230,7 +229,7 @@ def nobody():
 
 
 def given(parameters=()):
-    parts = {"options": ReadingOptions(), "named_predictions": "", "given": dict(parameters)}
+    parts = {"options": ReadingOptions(), "given": dict(parameters)}
     return SimpleNamespace(name="mine", jobs={}, project=Project(ROOT, ROOT), **parts)
 
 
@@ -301,7 +300,7 @@ def page(edition, name):
 
 def test_roles_show_texts_as_they_are(edition):
     text = page(edition, "index").find("article").get_text()
-    assert "7 is 7 of 1 things by <b>counted</b>." in text
+    assert "7 is 7 of 1." in text
     assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("not available here") == 2
     assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
@@ -394,7 +393,7 @@ def test_a_book_is_the_same_anywhere_and_of_a_change_only_what_shows_it_is_made_
     with monkeypatch.context() as patch:
         patch.setattr("sense7.files.exchange", lambda *_: False)  # on a system without it: by two renames
         assert build_again(checkout) == (["01-a", "02-b"], changed)
-    assert "2 is 2 of 1 things" in page(checkout.editions / SHARED_NAME, "index").get_text()
+    assert "2 is 2 of 1." in page(checkout.editions / SHARED_NAME, "index").get_text()
     assert "Text of a message." in page(checkout.editions / SHARED_NAME, "02-b").get_text()
     assert hidden(checkout.editions) == []
     good = checkout.bytes(SHARED_NAME)

@@ -139,28 +139,6 @@ def test_a_notebook_that_fails_on_a_cluster_is_named_as_ever(cluster, checkout):
     assert "Traceback" not in done.stderr
 
 
-def test_a_build_that_is_interrupted_leaves_the_cluster_free(cluster, new_checkout):
-    import psutil
-
-    checkout = new_checkout()
-    begun = checkout.root / "begun"
-    begun.mkdir()
-    checkout.book(code=noting(begun, "01-a")("01-a") + recording("01-a", "seed_of_a"))
-    build = checkout.start("build", "mine.xlsx", "--scheduler", cluster.address)
-    until = time.monotonic() + 300
-    while not list(begun.iterdir()):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    build.send_signal(signal.SIGINT)
-    _, problems = build.communicate(timeout=300)
-    assert build.returncode == 130
-    assert problems.strip().endswith("interrupted; what was finished is kept")
-    nursery = psutil.Process(int(next(begun.iterdir()).read_text()))
-    while nursery.children():  # of the process that forks them
-        assert time.monotonic() < until, "a task that nobody waits for ends on its worker too"
-        time.sleep(0.1)
-
-
 def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(cluster, tmp_path):
     write_partitions(load("synthetic"), tmp_path / "parts", 6)
     here = statistics_of_parts(tmp_path / "parts", draws=200, seed=1)

@@ -200,15 +200,13 @@ def test_a_judge_stands_beside_the_user_and_is_called_simulated(reader):
         assert (row.get_attribute("class") == "parted") == parted
 
 
-def test_a_group_on_a_page_leads_to_its_conversations(reader):
-    page = reader.open("notebooks/11-context.html")
-    link = page.locator('a[href*="explorer.html#topic="]').first
-    topic = link.text_content()
+def test_a_quoted_conversation_leads_to_the_whole_of_it(reader):
+    page = reader.open("notebooks/00-taxonomy.html")
+    link = page.locator('a[href*="explorer.html#conversation="]').first
+    name = link.text_content()
     page.goto(link.evaluate("link => link.href"))
     opened(page)
-    number = int((load("synthetic").conversations["topic"] == topic).sum())
-    expect(status(page)).to_have_text(f"{number} of 672 conversations.")
-    assert page.get_by_label("Topic", exact=True).input_value() == f"={topic}"
+    expect(page.locator("#sense7-explorer h2")).to_contain_text(name)
 
 
 def test_a_conversation_opens_by_keyboard_and_back_leads_to_the_list(reader):

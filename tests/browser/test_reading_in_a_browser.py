@@ -34,7 +34,7 @@ def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(r
     for part in (".bd-sidebar-primary", ".bd-sidebar-secondary", ".bd-header-article", "#pst-skip-link"):
         assert not any(each.is_visible() for each in page.locator(part).all()), part
     assert page.locator("h1:visible").count() == 1, "the theme has a second one for paper"
-    expect(page.locator("article table").first).to_be_visible()
+    expect(page.locator("article :is(table, figure)").first).to_be_visible()
     assert page.locator(".bd-header-announcement").is_visible(), "paper says what the data are"
     expect(page.locator(".bd-header-announcement")).to_contain_text("Synthetic data.")
 

@@ -50,8 +50,7 @@ def test_a_value_in_a_sentence_carries_its_n_and_method(edition):
     woven, shown_as = 0, {}
     for value in edition.values.values():
         if value["estimate"] is not None:
-            for said in (format_value(value), format_value(value, ["interval"])):
-                shown_as.setdefault(said, value)
+            shown_as.setdefault(format_value(value), value)
     for name in edition.toc:
         for tag in edition.page(name).select(".sense7-value"):
             if not IN_TEXT.search(tag.get_text()):

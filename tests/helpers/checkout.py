@@ -109,8 +109,8 @@ SHARED_FIGURE = (
     's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")'
 )
 SHARED_FRONT = (
-    "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n` {value}`seed_of_a.unit` "
-    "by {value}`seed_of_a.method`. Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.interval`.\n\n"
+    "{value}`seed_of_a` is {value}`seed_of_a.estimate` of {value}`seed_of_a.n`. "
+    "Topic: {value}`first.topic`. {value}`none`. Parts: {value}`none.estimate`.\n\n"
     "{edition}`prompted_condition`, {edition}`file`, {edition}`parameters`, {edition}`name`."
 )
 SHARED_PARAMETERS = 'data = "synthetic"\nseed = 1\npredictions = ""\nresults = "results"'

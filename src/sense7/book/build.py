@@ -190,7 +190,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
         # the paths of the build's folders in it, which nobody else has.
         named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
-        own = {"data": facts["name"] if named else facts["file"], "predictions": facts["predictions"]}
+        own = {"data": facts["name"] if named else facts["file"]}
         for name, job in inputs.jobs.items():
             source, defaults = pages / "_sources" / "notebooks" / f"{name}.ipynb", job.notebook.defaults
             if source.exists():  # the table of contents may leave out one
@@ -243,7 +243,6 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
-        "predictions": inputs.named_predictions,
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }
 

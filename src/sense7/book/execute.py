@@ -283,22 +283,8 @@ def execute_apart(job: Job, edition: Path, cached: Path) -> None:
 
     A worker that dies leaves an edition as it is, so that another one can begin again.
     """
-    if cached.exists():
-        return
-    kernels, done = Kernels({}, cached.parent), threading.Event()
-
-    def watch() -> None:
-        """Kill the kernel where the edition is gone: the build was interrupted and no longer waits."""
-        while not done.wait(1):
-            if not edition.exists():
-                kernels.kill()
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        kernels.execute(job, edition, cached)
-    finally:
-        done.set()
+    if not cached.exists():
+        Kernels({}, cached.parent).execute(job, edition, cached)
 
 
 # --- one notebook, run again with other parameters ---------------------------------------

@@ -132,13 +132,6 @@ class Inputs:
             )
         return judged or simulated_files(simulated_folder(self.path))
 
-    @property
-    def named_predictions(self) -> str:
-        """Folder of the predictions, for a notebook that is run elsewhere; "" where the data set brings its own."""
-        folder = self.predictions[0].parent.absolute() if self.predictions else None
-        own = self.data == "synthetic" and folder == self.path.with_name(f"{self.path.stem}_judge").absolute()
-        return "" if folder is None or own else folder.name
-
     @functools.cached_property
     def jobs(self) -> dict[str, Job]:
         """What is to be executed, by name."""

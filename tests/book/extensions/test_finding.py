@@ -112,8 +112,8 @@ def test_a_page_without_a_claim_says_what_it_asks(page, recorded):
 def test_an_unusable_box_ends_the_build(page, claim, recorded):
     sources = {
         "```{finding} beta\nText.\n```": "finding: the ledger has no claim beta",
-        "```{finding}\nText.\n```": "name a claim of the ledger, or say with :claim: what the page asks",
-        "```{finding} alpha\n```": "the content has to say what this edition shows",
+        "```{finding}\nText.\n```": "finding: name a claim, or say by :claim: what is asked",
+        "```{finding} alpha\n```": "the content is the answer",
         "Text {answer}`beta`.": "answer: the ledger has no claim beta",
     }
     _, warnings = page("\n\n".join(["# Page", *sources]), DIRECTIVES, [claim()], [recorded()])

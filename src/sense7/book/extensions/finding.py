@@ -9,8 +9,8 @@ A Sphinx extension with one directive, which stands below the title::
 Its argument names claims of the ledger. The content is the sentence that answers for this edition; it stands above the
 box. In the box each claim has its grade and two marks: whether these data pass the claim's rule, with what the rule
 asks and how often simulated studies pass it; and, on simulated data, whether the interval contains the true value. A
-page on which no claim is judged says with the option ``claim`` what it asks; with the option ``verdict`` a page adds
-words of its own. The role ``answer`` is the first word of an answer: Yes, Not shown or Can't be decided.
+page on which no claim is judged says with the option ``claim`` what it asks. The role ``answer`` is the first word of
+an answer: Yes, Not shown or Can't be decided.
 
 The ledger as one picture, and claims on cards: for ledger and front page.
 
@@ -62,22 +62,21 @@ class FindingDirective(SphinxDirective):
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec: ClassVar = {"claim": options.unchanged_required, "verdict": options.unchanged_required}
+    option_spec: ClassVar = {"claim": options.unchanged_required}
 
     def run(self):
         edition = looked_up(self.env, "ledger.json", "edition.json")
         claims = self.arguments[0].split() if self.arguments else []
         if unknown := [name for name in claims if name not in edition.claims]:
             raise self.error(f"finding: the ledger has no claim {', '.join(unknown)}.")
-        if not claims and "claim" not in self.options:
-            raise self.error("finding: name a claim of the ledger, or say with :claim: what the page asks.")
-        if not self.content:
-            raise self.error("finding: the content has to say what this edition shows.")
+        if not self.content or not (claims or "claim" in self.options):
+            raise self.error("finding: name a claim, or say by :claim: what is asked; the content is the answer.")
         answer = nodes.container(classes=["sense7-answer"])
         self.state.nested_parse(self.content, self.content_offset, answer)
         box = nodes.container(classes=["sense7-finding"])
         if "claim" in self.options:
-            box += _part("Question", self._words(self.options["claim"]))
+            inline, messages = self.state.inline_text(self.options["claim"], self.lineno)
+            box += _part("Question", nodes.paragraph("", "", *inline, *messages))
         judged = sorted((edition.claims[name] for name in claims), key=lambda row: row["rule"]["passed"] is None)
         decided = sum(row["rule"]["passed"] is not None for row in judged)
         shown, rows = min(max(decided, 1), SHOWN_AT_ONCE), [_claim(row) for row in judged]
@@ -90,15 +89,9 @@ class FindingDirective(SphinxDirective):
             said = f" {count_of(len(tuned), 'value')} on this page, so marked in the table of all its values. "
             said += "Set near the published figures, so that nearness is no evidence."
             box += paragraph(nodes.strong(text="Tuned:"), said, classes=["sense7-tuned-note"])
-        if "verdict" in self.options:
-            box += _part("Verdict", self._words(self.options["verdict"]))
-        elif not claims:
+        if not claims:
             box += _part("Claim", paragraph("No published figure to compare with."))
         return [answer, box]
-
-    def _words(self, text: str) -> nodes.paragraph:
-        inline, messages = self.state.inline_text(text, self.lineno)
-        return nodes.paragraph("", "", *inline, *messages)
 
 
 def _label(name: str) -> nodes.paragraph:

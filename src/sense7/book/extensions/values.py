@@ -2,8 +2,8 @@
 
 A Sphinx extension, so that no number is typed into prose:
 
-- ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```,
-  ``.interval``, ``.n``, ``.unit``, ``.method`` or ``.implied`` (by what was planted); the reason where it has none;
+- ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
+  ``.implied`` (what follows from what was planted) for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
 - ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
 - the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
@@ -43,8 +43,6 @@ TUNED = (
 )
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
-
-_PARTS = ("estimate", "interval", "n", "unit", "method", "implied")
 
 
 class Edition:
@@ -134,7 +132,7 @@ class ValueRole(TextRole):
 
     def _key(self, values: Mapping) -> tuple[str, str]:
         key, _, part = (self.text, "", "") if self.text in values else self.text.rpartition(".")
-        if part not in ("", *_PARTS):
+        if part not in ("", "estimate", "n", "implied"):
             raise KeyError(self.text)
         return key, part
 
@@ -147,9 +145,9 @@ class ValueRole(TextRole):
         if part == "implied":
             truth = edition.implied.get(key)
             return format_number(truth.value, value["unit"]) if truth else "no value (these data are not simulated)"
-        said = format_value(value, [part]) if part else format_value(value)
+        said = format_value(value, part)
         # The front page says in a sentence of its own how many values are tuned.
-        is_marked = part in {"", "estimate", "interval"} and env.docname != self.config.root_doc
+        is_marked = part in ("", "estimate") and env.docname != self.config.root_doc
         return said + marks(edition, key) * is_marked
 
     def run(self):
