@@ -67,5 +67,5 @@ def plain_lines(text: str) -> str:
     return "\n".join(map(plain, text.split("\n")))
 
 
-def silent(line: str, done: int = 0, total: int = 0) -> None:
-    """Say nothing: what takes a line about the work, and how many notebooks of how many are done."""
+def silent(line: str) -> None:
+    """Say nothing: what takes a line about the work."""

@@ -158,7 +158,7 @@ def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
-    config["sphinx"]["config"] |= {"sense7_edition": str(edition), "sense7_name": facts["name"]}
+    config["sphinx"]["config"]["sense7_edition"] = str(edition)
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()

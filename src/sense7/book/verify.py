@@ -13,7 +13,7 @@ import math
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -190,14 +190,10 @@ def _values(folder: Path) -> dict[str, object]:
 
 def _flat(content, name: str = "") -> dict[str, object]:
     """Plain values of a structure by their paths; rows of a list go by their key or id."""
-
-    def leaves(content, name: str) -> Iterator[tuple[str, object]]:
-        if isinstance(content, dict | list) and content:
-            pairs = content.items() if isinstance(content, dict) else enumerate(content, 1)
-            for key, value in pairs:
-                known = value.get("key", value.get("id", key)) if isinstance(value, dict) else key
-                yield from leaves(value, f"{name}.{known}" if name else str(known))
-        else:
-            yield name, json.dumps(content) if isinstance(content, dict | list) else content
-
-    return dict(leaves(content, name))
+    if not (isinstance(content, dict | list) and content):
+        return {name: json.dumps(content) if isinstance(content, dict | list) else content}
+    found = {}
+    for key, value in content.items() if isinstance(content, dict) else enumerate(content, 1):
+        known = value.get("key", value.get("id", key)) if isinstance(value, dict) else key
+        found |= _flat(value, f"{name}.{known}" if name else str(known))
+    return found

@@ -255,7 +255,7 @@ def _add_files(app) -> None:
         app.add_css_file(name)
     # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
     scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
-    scripts["editions.js"] = {"data-edition": app.config.sense7_name or edition_of(app).facts["name"]}
+    scripts["editions.js"] = {"data-edition": edition_of(app).facts["name"]}
     for name, attributes in scripts.items():
         if name in present:
             app.add_js_file(name, loading_method="defer", **attributes)
@@ -359,7 +359,6 @@ def setup(app):
     """Register roles, directive and anchors with Sphinx."""
     app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
-    app.add_config_value("sense7_name", "", "html", types=[str])
     app.add_role("value", ValueRole())
     for name, lookup in (("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
