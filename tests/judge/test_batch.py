@@ -153,6 +153,12 @@ def test_of_several_replies_the_first_that_was_answered_counts(questions, reques
     assert (found.repeated, frames(found)[0]["score"][0]) == (3, 2.0)
 
 
+def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, tmp_path):
+    records = [reply(requests[0]), reply(requests[0]["custom_id"].replace("run1-", "run999999-"))]
+    found = imported(questions, tmp_path, records)
+    assert (len(found.paths), len(found.foreign)) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

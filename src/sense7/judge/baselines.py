@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.order import rounded
-from sense7.findings.core import NotComputable, Number, need, tabulate
+from sense7.findings.core import Number, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
@@ -200,7 +200,7 @@ def baseline_predictions(
         try:
             data.check()
             score, plain = predict(data)
-        except NotComputable as why:
+        except NothingToLearnError as why:
             nothing = data.frame.iloc[:0].assign(score=np.nan, above=np.nan)
             found[name] = Baseline(name, method, nothing, str(why))
             continue
@@ -276,6 +276,16 @@ def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
         key = f"baseline_{_KEYS[name]}_accuracy_gain"
         numbers.append(about.number(name, drawn, own["participant"], reason, key=key))
     return tabulate("baseline", numbers, bootstrap)
+
+
+class NothingToLearnError(Exception):
+    """Why a baseline has no predictions."""
+
+
+def need(met: object, why: str) -> None:
+    """Refuse to predict, and say why."""
+    if not met:
+        raise NothingToLearnError(why)
 
 
 class _Data:

@@ -71,7 +71,7 @@ def import_replies(
     for record in records:
         parts = _ID.fullmatch(record["custom_id"])
         conversation = known.get(parts[2]) if parts else None
-        if conversation is None or (runs is not None and int(parts[1]) > runs):
+        if conversation is None or int(parts[1]) > (runs or len(records)):  # each run has a reply
             found.foreign.append(record["custom_id"])
             continue
         answer = _answer(record, conversation, int(parts[1]))

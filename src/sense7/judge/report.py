@@ -15,11 +15,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import p_in_words
 from sense7.files import reason
 from sense7.judge import metrics
-from sense7.judge.comparison import (
-    as_judges,
-    compare_judges,
-    decided,
-)
+from sense7.judge.comparison import as_judges, compare_judges, decided
 from sense7.judge.files import (
     SKIPPED_WORD,
     Predictions,
@@ -66,11 +62,9 @@ def _both(row: Mapping, otherwise: str = "") -> str:
 
 
 def as_json(value: object) -> object:
-    """What JSON can hold: a table as rows by name, or a list of rows where two names make one; null for no number."""
+    """What JSON can hold: a table as rows by name; null for no number."""
     if isinstance(value, pd.DataFrame):
-        several = isinstance(value.index, pd.MultiIndex)
-        rows = (value.reset_index() if several else value).astype(object).to_dict("index")
-        return as_json(list(rows.values()) if several else rows)
+        return as_json(value.astype(object).to_dict("index"))
     if isinstance(value, Mapping):
         return {str(name): as_json(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
