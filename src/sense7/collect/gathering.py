@@ -6,7 +6,6 @@ words, ``unknown`` for what was not applicable; the other scales are numbers. A 
 stands in the workbook once for each of them, as rated by that person.
 """
 
-import datetime
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +20,7 @@ from sense7.exchange.records import parsed
 from sense7.files import one_line, reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
-from sense7.workbook.writing import official_scales, official_sheets
+from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
 _AGAIN = "Ask the person to download it again."
@@ -93,12 +92,8 @@ def read_download(path: Path) -> Download:
     require(known, where, f"dimensions: not those of the study. {_AGAIN}")
     times = {key: content[key] for key in ("consented", "started", "downloaded")}
     for key, value in times.items():
-        try:
-            if value is not None and not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value):
-                raise ValueError
-            datetime.datetime.fromisoformat(value or "2000-01-01")
-        except (TypeError, ValueError):
-            raise UserError(f"{where}: {key}: {value!r:.40} is no time as the page writes it. {_AGAIN}") from None
+        written = isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value)
+        _must(value is None or written, f"{where}: {key}", value, "is no time as the page writes it")
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
@@ -314,5 +309,4 @@ def _sheets(downloads: Sequence[Download]) -> list[Sheet]:
     if names := [question["name"] for question in downloads[0].study.questions]:
         rows = [[each.person, *(each.answers.get(name) for name in names)] for each in downloads]
         sheets.append(Sheet("Participants", ["PID", *names], rows))
-    sheets.append(official_scales())
     return [*sheets, Sheet(ORIGIN_SHEET, list(origin[0]), [list(row.values()) for row in origin])]
