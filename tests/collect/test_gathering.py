@@ -1,6 +1,5 @@
 """Downloads: used as the page wrote them or refused with the place in them; of many people they become one workbook."""
 
-import copy
 import json
 import os
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.changing import changed, places
 from sense7.collect import study as module
 from sense7.collect.gathering import gather, read_download, read_downloads
 from sense7.errors import UserError
@@ -33,20 +33,6 @@ def read(tmp_path, content):
     text = content if isinstance(content, str) else json.dumps(content)
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     return read_download(path)
-
-
-def changed(content, place, value):
-    """The content with another value at a place; ``...`` removes it."""
-    content = copy.deepcopy(content)
-    *way, last = place
-    inner = content
-    for step in way:
-        inner = inner[step]
-    if value is ...:
-        del inner[last]
-    else:
-        inner[last] = value
-    return content
 
 
 def test_what_the_page_writes_is_read(tmp_path, content):
@@ -128,13 +114,6 @@ def test_a_file_that_is_no_download(tmp_path, monkeypatch, text, said):
         monkeypatch.setitem(module.LARGEST, "download", 100)
     with pytest.raises(UserError, match=said):
         read(tmp_path, text)
-
-
-def places(content, way=()):
-    yield way
-    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for key, value in items:
-        yield from places(value, (*way, key))
 
 
 ODD = st.sampled_from([None, True, -1, 2**70, 1.5, "", "=1+1", "<b>", "x" * 50_000, "\ud800", [], {}, [[]], {"a": 1}])

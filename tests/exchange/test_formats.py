@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.changing import changed, places
 from helpers.extras import need_the_judge
 from sense7.errors import UserError
 from sense7.exchange import ImportSummary, read_chats, records
@@ -152,7 +153,7 @@ def test_a_tree_of_chatgpt_as_deep_as_it_likes():
 
 
 def log():
-    sample = {"id": "s", "epoch": 1, "messages": messages(), "attachments": {}}
+    sample = {"id": "s", "epoch": 1, "messages": messages(), "attachments": {"a": "b"}}
     return {"eval": {"task": "t", "model": "m"}, "samples": [sample, sample | {"epoch": 2}]}
 
 
@@ -343,27 +344,12 @@ RECORDS = {
 }
 
 
-def places(value, path=()):
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in inner:
-        yield from places(part, (*path, key))
-
-
-def replaced(value, path, new):
-    if not path:
-        return new
-    changed = value.copy()
-    changed[path[0]] = replaced(value[path[0]], path[1:], new)
-    return changed
-
-
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
 @given(data=st.data())
 def test_another_value_anywhere_is_read_or_refused(record, data, tmp_path_factory):
     path = data.draw(st.sampled_from(list(places(record))))
     file = tmp_path_factory.getbasetemp() / "changed.jsonl"
-    file.write_text(json.dumps(replaced(record, path, data.draw(VALUES))) + "\n", "utf-8")
+    file.write_text(json.dumps(changed(record, path, data.draw(VALUES))) + "\n", "utf-8")
     chats = read_or_refused(file, f"{file}: line 1: ")
     assert all(type(one.text) is str for chat in chats for one in chat.messages)
     json.dumps([chat.to_dict() for chat in chats], allow_nan=False)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
+from sklearn.metrics import cohen_kappa_score
 
 from sense7.estimators.alternative_annotator import alternative_test, benjamini_yekutieli, wins
 from sense7.estimators.estimates import COLUMNS, holm
@@ -63,6 +64,15 @@ def test_every_published_value_stands_once_and_is_reproduced(agreement):
         assert agreement[measure].round(2).tolist() == pytest.approx(agreement[f"{measure}_published"].tolist())
         hundredths = 100 * agreement[measure]  # none depends on how a half is rounded
         assert (hundredths - np.floor(hundredths) - 0.5).abs().min() > 1e-3
+
+
+def test_computed_values_are_those_of_scipy_and_scikit_learn(groups, agreement):
+    for row in agreement.itertuples():
+        both = [groups[row.corpus, row.question][name] for name in (row.first, row.second)]
+        assert row.spearman == pytest.approx(spearmanr(*both).statistic, abs=1e-12)
+        classes = (np.rint(100 * one).astype(int) for one in both)
+        assert row.kappa == pytest.approx(cohen_kappa_score(*classes, weights="quadratic"), abs=1e-12)
+        assert row.n == 50
 
 
 def test_reproduced_values_are_counted_with_a_list_of_each(agreement):

@@ -167,6 +167,11 @@ def rows(sheet):
     return [dict(zip(sheet.header, row, strict=True)) for row in sheet.rows]
 
 
+def filled(sheet):
+    """The rows of a sheet without their blank cells."""
+    return [{name: cell for name, cell in row.items() if cell is not None} for row in rows(sheet)]
+
+
 @pytest.fixture
 def one_person(tmp_path):
     """The published layout with one person."""
@@ -206,27 +211,19 @@ def test_the_answers_stand_where_the_mapping_says(one_person):
 
 
 def test_messages_alternate_and_the_rating_stands_on_the_chatbots_last(one_person):
-    messages = rows(one_person["Messages"])[:6]
-    assert [(message["MessageId"], message["Role"], message["Content"]) for message in messages] == [
-        (1.0, "user", "I won!"),
-        (2.0, "assistant", "What - really ?"),
-        (3.0, "user", "yes"),
-        (4.0, "assistant", "Great ."),
-        (5.0, "user", "bye"),
-        (6.0, "assistant", "See you"),
+    said = ["I won!", "What - really ?", "yes", "Great .", "bye", "See you"]
+    expected = [
+        {
+            "TaskId": "ieval-007-pos-Pink",
+            "MessageId": number,
+            "Role": ("assistant", "user")[number % 2],
+            "Content": text,
+        }
+        for number, text in enumerate(said, 1)
     ]
-    content = {"TaskId", "MessageId", "Role", "Content"}
-    ratings = [
-        {name: cell for name, cell in row.items() if cell is not None and name not in content} for row in messages
-    ]
-    assert ratings[:5] == [{}] * 5
-    assert ratings[5] == {
-        "Affective": "Very good",
-        "Response": "Very poor",
-        "Prosocial": "Neutral",
-        "Interest": "Good",
-        "Contextual": "Good",
-    }
+    expected[-1] |= {"Affective": "Very good", "Response": "Very poor", "Prosocial": "Neutral", "Interest": "Good"}
+    expected[-1] |= {"Contextual": "Good"}
+    assert filled(one_person["Messages"])[:6] == expected
 
 
 def test_the_persons_sheet(one_person):
@@ -266,7 +263,7 @@ def parts(tmp_path):
 
 def test_a_conversation_and_an_expert_make_a_task(parts):
     tasks, _ = converters.lend_an_ear(parts)
-    assert [{name: cell for name, cell in row.items() if cell is not None} for row in rows(tasks)[2:4]] == [
+    assert filled(tasks)[2:4] == [
         {
             "PID": "expert3",
             "Model": "human-supporter",
@@ -292,26 +289,15 @@ def test_a_conversation_and_an_expert_make_a_task(parts):
 
 def test_messages_and_the_rating_on_the_supporters_last(parts):
     _, messages = converters.lend_an_ear(parts)
-    found = [
-        (
-            row["TaskId"],
-            row["MessageId"],
-            row["Role"],
-            row["Content"],
-            row["Affective"],
-            row["Cognitive"],
-            row["Interest"],
-        )
-        for row in rows(messages)
-        if row["TaskId"] in {"11-expert3", "22-expert1"}
-    ]
-    assert found == [
-        ("11-expert3", 1.0, "user", "Hello", None, None, None),
-        ("11-expert3", 2.0, "assistant", "Tell me\n more.", None, None, None),
+    names = ("TaskId", "MessageId", "Role", "Content", "Affective", "Cognitive", "Interest")
+    found = [tuple(row[name] for name in names if row[name] is not None) for row in rows(messages)]
+    assert [row for row in found if row[0] in {"11-expert3", "22-expert1"}] == [
+        ("11-expert3", 1.0, "user", "Hello"),
+        ("11-expert3", 2.0, "assistant", "Tell me\n more."),
         ("11-expert3", 3.0, "assistant", "Please.", "Poor", "Neutral", "Poor"),
-        ("22-expert1", 1.0, "user", "I lost it.", None, None, None),
+        ("22-expert1", 1.0, "user", "I lost it."),
         ("22-expert1", 2.0, "assistant", "Oh: no!", "Very poor", "Very poor", "Very good"),
-        ("22-expert1", 3.0, "user", "My job.", None, None, None),
+        ("22-expert1", 3.0, "user", "My job."),
     ]
 
 
