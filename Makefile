@@ -85,7 +85,7 @@ lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter-lab notebooks
 
 .PHONY: rehearse
-rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes; needs Chromium); NOTEBOOK=...
+rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes); NOTEBOOK=...
 	@$(BIN)/python evidence/binder.py $(NOTEBOOK)
 
 .PHONY: format

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -296,82 +295,37 @@ def growth(bench: Bench, ours: bool):
     return Took(max(sizes[-1][1] for sizes in steps.values()), steps)
 
 
-# Statistics: intervals from sums per participant, and from copied rows
+# Statistics: an interval from sums per participant, and from copied rows
 
 
-def resampled(name: str, draws: int, few: int, **options) -> Callable:
-    """Let a function of a bootstrap be a row; the peer does few of the resamples, whose cost is the same for each."""
-
-    def register(function: Callable) -> Callable:
-        def run(bench: Bench, ours: bool) -> Took:
-            from sense7.estimators.bootstrap import ParticipantBootstrap
-
-            people = bench.study.conversations["participant"]
-            many, some = (ParticipantBootstrap(people, number, 1) for number in (draws, few))
-            start = time.perf_counter()
-            answer = function(bench.study, many if ours else some, ours)
-            seconds = time.perf_counter() - start
-            return Took(seconds, function(bench.study, some, True)) if ours else Took(seconds * draws / few, answer)
-
-        run.__name__ = function.__name__
-        peer = f"copied rows of data frames ({few} resamples timed, and multiplied)"
-        return measure(f"{name}, {draws:,} resamples of participants", peer, ratio=100, pairs=3, **options)(run)
-
-    return register
-
-
-def copied(bootstrap, table: pd.DataFrame, statistic: Callable) -> list[float]:
-    """Limits of a statistic from the rows of each resample's participants; a participant taken twice has two names."""
-    groups, found = dict(list(table.groupby(level=0))), []
-    for weights in bootstrap.weights().astype(int):
-        taken = [(name, copy) for name, often in zip(bootstrap.names, weights, strict=True) for copy in range(often)]
-        rows = [groups[name].assign(who=f"{name} {copy}") for name, copy in taken if name in groups]
-        found.append(statistic(pd.concat(rows, ignore_index=True)))
-    return list(np.quantile(found, [0.025, 0.975], axis=0).ravel())
-
-
-@resampled("Cronbach's alpha of turns", 10_000, 20)
-def alpha(study, bootstrap, ours: bool):
-    """Limits of Cronbach's alpha of turns."""
+@measure(
+    "Cronbach's alpha of turns, 10,000 resamples of participants", "copied rows of data frames", ratio=100, pairs=3
+)
+def alpha(bench: Bench, ours: bool) -> Took:
+    """Limits of Cronbach's alpha; of copied rows 20 resamples are timed, and multiplied: each costs the same."""
     from sense7.estimators.alpha import alpha_row
+    from sense7.estimators.bootstrap import ParticipantBootstrap
     from sense7.findings.measures import turn_ratings
 
-    def by_hand(rows: pd.DataFrame) -> float:
-        covariances = rows.drop(columns="who").cov().to_numpy()
-        return len(covariances) / (len(covariances) - 1) * (1 - np.trace(covariances) / covariances.sum())
+    ratings, people = turn_ratings(bench.study), bench.study.conversations["participant"]
+    many, few = (ParticipantBootstrap(people, draws, 1) for draws in (10_000, 20))
 
-    if not ours:
-        return copied(bootstrap, turn_ratings(study), by_hand)
-    row = alpha_row(turn_ratings(study), bootstrap, interval="percentile")
-    return [row["low"], row["high"]]
+    def limits(bootstrap: ParticipantBootstrap) -> list[float]:
+        row = alpha_row(ratings, bootstrap, interval="percentile")
+        return [row["low"], row["high"]]
 
-
-@resampled("mixed model", 1_000, 4, tolerance=1e-4)
-def mixed(study, bootstrap, ours: bool):
-    """Variances of participants, participants by condition and conversations, in the data; fitted in each resample."""
-    import statsmodels.formula.api as smf
-
-    from sense7.estimators.mixed import fit_nested, nested_sums
-    from sense7.findings.measures import conversation_ratings
-
-    def by_statsmodels(rows: pd.DataFrame) -> list[float]:
-        options = {"groups": rows["who"], "re_formula": "1", "vc_formula": {"c": "0 + C(condition)"}}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its optimizer, where a variance is nearly zero
-            fit = smf.mixedlm("ground_truth ~ 0 + condition", rows, **options).fit(reml=True, method="lbfgs")
-        return [fit.cov_re.iloc[0, 0], *fit.vcomp, fit.scale]
-
-    frame = conversation_ratings(study).reset_index().dropna(subset=["ground_truth", "condition"])
-    frame = frame.set_index("participant")[["condition", "conversation", "ground_truth"]]
-    rows = frame.assign(who=frame.index).reset_index(drop=True)
-    if not ours:
-        copied(bootstrap, frame, by_statsmodels)
-        return by_statsmodels(rows)
-    design, units = pd.get_dummies(rows["condition"]).to_numpy(float), ("who", "condition", "conversation")
-    sums = nested_sums(rows["ground_truth"].to_numpy(), design, *(rows[name] for name in units))
-    fit, weights = fit_nested(sums), bootstrap.weights()[:, bootstrap.names.get_indexer(sums.participants)]
-    fit_nested(sums, weights, fit.variances[:3] / fit.variances[3])
-    return list(fit.variances[[0, 1, 3]])
+    start = time.perf_counter()
+    if ours:
+        limits(many)
+        return Took(time.perf_counter() - start, limits(few))
+    groups, found = dict(list(ratings.groupby(level=0))), []
+    for weights in few.weights().astype(int):
+        taken = zip(few.names, weights, strict=True)
+        rows = pd.concat([groups[name] for name, often in taken if name in groups for _ in range(often)])
+        covariances = rows.cov().to_numpy()
+        found.append(len(covariances) / (len(covariances) - 1) * (1 - np.trace(covariances) / covariances.sum()))
+    seconds = time.perf_counter() - start
+    return Took(seconds * many.draws / few.draws, list(np.quantile(found, [0.025, 0.975])))
 
 
 # A judge

@@ -22,9 +22,8 @@ from sense7.files import one_line, replacing_folder  # noqa: E402
 
 VENV = ROOT / ".venv"
 LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "pyproject.toml"
-UV_OF_PIP = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS"}
-UV_OF_PIP |= {"no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "cert": "SSL_CERT_FILE"}
-UV_OF_PIP |= {"proxy": "ALL_PROXY"}
+UV_OF_PIP = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "trusted-host": "UV_INSECURE_HOST"}
+UV_OF_PIP |= {"cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
 
 
 def run(*command: str | Path, **variables: str) -> str:
@@ -44,14 +43,9 @@ def told(configuration: str) -> dict[str, str]:
     """
     lines = sorted(configuration.splitlines(), key=lambda line: line.startswith(":env:"))  # which prevails
     settings = {name: str(ast.literal_eval(value)) for name, value in re.findall(r"\.([a-z-]+)=(.*)", "\n".join(lines))}
-    # A folder that isn't there is an error to uv, and nothing to pip.
-    links = [link for link in settings.get("find-links", "").split() if "://" in link or Path(link).exists()]
-    settings["find-links"] = ",".join(links)
-    variables = {UV_OF_PIP[name]: value for name, value in settings.items() if value and name in UV_OF_PIP}
+    variables = {UV_OF_PIP[name]: value for name, value in settings.items() if name in UV_OF_PIP}
     # Of all indexes, as pip does: the hashes say which file is meant.
-    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | {
-        name: value for name, value in variables.items() if name not in os.environ
-    }
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | variables | os.environ
 
 
 def install(environment: Path, lock: str) -> None:

@@ -190,8 +190,9 @@ class SmallProject:
             "HOME": str(folder),
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_NO_INDEX": "1",
-            # One of them isn't there: pip would warn of it.
-            "PIP_FIND_LINKS": f"{self.wheels} {folder / 'none'}",
+            "PIP_FIND_LINKS": str(self.wheels),
+            "UV_NO_INDEX": "1",
+            "UV_FIND_LINKS": str(self.wheels),
             "PATH": f"{self.uv}{os.pathsep}{without_uv(os.environ['PATH'])}",
         }
 

@@ -1,6 +1,6 @@
 """Freeze the values of the built synthetic edition, so that a later change that moves one is seen.
 
-python scripts/freeze_values.py     # writes tests/reference/frozen_values.json; commit it with the reason
+python evidence/freeze_values.py     # writes tests/reference/frozen_values.json; commit it with the reason
 """
 
 import json
