@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import GroupKFold
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 from typer.testing import CliRunner
 
 from helpers.judged import run_of
@@ -14,8 +13,8 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import holm
 from sense7.findings.ground_truth import ground_truth, labels
-from sense7.judge.bias import bias_in_words, bias_table, family_of
-from sense7.judge.calibration import MAPPINGS, calibrated, calibration_errors
+from sense7.judge.bias import bias_table, family_of
+from sense7.judge.calibration import calibrated, calibration_errors
 from sense7.judge.files import read_predictions, write_predictions
 from sense7.judge.report import calibrate
 
@@ -28,13 +27,12 @@ def predictions(seed=0, people=12, each=6, shift=1.0):
     return pd.DataFrame({"participant": who, "ground_truth": truth, "score": score})
 
 
-@pytest.mark.parametrize("mapping", MAPPINGS)
-def test_what_a_participant_rated_changes_nothing_in_their_own_scores(mapping):
+def test_what_a_participant_rated_changes_nothing_in_their_own_scores():
     frame = predictions()
     other = frame.copy()
     own = frame["participant"] == "P3"
     other.loc[own, "ground_truth"] = 6 - frame.loc[own, "ground_truth"]
-    before, after = (calibrated(one, mapping) for one in (frame, other))
+    before, after = (calibrated(one) for one in (frame, other))
     assert before[own] == pytest.approx(after[own], abs=1e-9)
     assert np.abs(before - after)[~own].max() > 1e-3
 
@@ -48,18 +46,6 @@ def test_isotonic_is_that_of_scikit_learn_fold_by_fold():
     assert calibrated(frame) == pytest.approx(expected)
 
 
-def test_ordinal_is_the_expected_level_of_statsmodels_model():
-    frame = predictions(people=5, each=30)
-    train = frame["participant"] != "P2"
-    level, score = labels(frame["ground_truth"]), frame["score"].to_numpy()
-    found = calibrated(frame, "ordinal")[~train]
-    codes = np.unique(level[train], return_inverse=True)
-    model = OrderedModel(codes[1], score[train][:, None], distr="logit")
-    fit = model.fit(method="bfgs", disp=0)
-    expected = np.asarray(model.predict(fit.params, exog=score[~train][:, None])) @ codes[0]
-    assert found == pytest.approx(expected, abs=1e-3)
-
-
 def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_a_score_stays_without():
     frame = predictions()
     frame.loc[3, "score"] = np.nan
@@ -71,35 +57,25 @@ def test_rows_without_ground_truth_are_mapped_and_teach_nothing_and_one_without_
     assert mapped[~hidden] == pytest.approx(changed[~hidden], nan_ok=True)
 
 
-def test_too_few_participants_and_unknown_mappings_are_refused():
+def test_too_few_participants_are_refused():
     with pytest.raises(UserError, match=r"4 participants with ratings and scores: too few .* at least 5"):
         calibrated(predictions(people=4))
-    with pytest.raises(UserError, match=r"'platt' is no mapping of scores\. Choose one of isotonic, ordinal"):
-        calibrated(predictions(), "platt")
-
-
-def test_scores_that_part_the_levels_wholly_leave_the_ordinal_mapping_with_its_reason():
-    frame = predictions().assign(score=lambda rows: labels(rows["ground_truth"]))
-    table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))["calibration"]
-    assert "has no maximum" in table.loc["ordinal", "reason"]
 
 
 def test_the_error_is_the_weighted_distance_of_the_levels():
     frame = predictions()
     bootstrap = ParticipantBootstrap(frame["participant"], 200, 1)
-    tables = calibration_errors(frame, bootstrap)
+    found = calibration_errors(frame, bootstrap)
     level = labels(frame["score"])
     by_hand = sum(
         (level == k).mean() * abs(frame.loc[level == k, "ground_truth"].mean() - frame.loc[level == k, "score"].mean())
         for k in np.unique(level)
     )
-    found = tables["calibration"]
     assert found.loc["as given", "estimate"] == pytest.approx(by_hand)
-    for mapping in MAPPINGS:
-        lower = found.loc["as given", "estimate"] - found.loc[mapping, "estimate"]
-        assert tables["drop"].loc[mapping, "estimate"] == pytest.approx(lower)
-        assert tables["drop"].loc[mapping, "low"] > 0.3  # a judge one level too kind
-        assert found.loc[mapping, "estimate"] < 0.2
+    lower = found.loc["as given", "estimate"] - found.loc["isotonic", "estimate"]
+    assert found.loc["lower by", "estimate"] == pytest.approx(lower)
+    assert found.loc["lower by", "low"] > 0.3  # a judge one level too kind
+    assert found.loc["isotonic", "estimate"] < 0.2
 
 
 @pytest.mark.long
@@ -109,21 +85,18 @@ def test_intervals_hold_their_estimate_and_mostly_the_error_that_was_planted():
         frame = predictions(seed, people=40, shift=0.0)
         frame["score"] = np.clip(frame["score"], 2, 4)
         frame["ground_truth"] = frame["score"] - 0.5 + np.random.default_rng(seed + 1000).normal(0, 0.5, len(frame))
-        tables = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
-        for table in tables.values():
-            assert (table["low"] <= table["estimate"]).all()
-            assert (table["estimate"] <= table["high"]).all()
-        held.append(
-            tables["calibration"].loc["as given", "low"] <= 0.5 <= tables["calibration"].loc["as given", "high"]
-        )
+        table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+        assert (table["low"] <= table["estimate"]).all()
+        assert (table["estimate"] <= table["high"]).all()
+        held.append(table.loc["as given", "low"] <= 0.5 <= table.loc["as given", "high"])
     assert np.mean(held) > 0.88
 
 
 def test_no_scores_give_reasons_and_no_numbers():
     frame = predictions().assign(score=np.nan)
-    for table in calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1)).values():
-        assert table["estimate"].isna().all()
-        assert (table["reason"] != "").all()
+    table = calibration_errors(frame, ParticipantBootstrap(frame["participant"], 50, 1))
+    assert table["estimate"].isna().all()
+    assert (table["reason"] != "").all()
 
 
 def given(people=10, **more):
@@ -151,7 +124,7 @@ def test_files_hold_the_mapped_scores_and_what_had_none(folder):
 
 
 def test_the_command_prints_paths_and_errors(folder):
-    call = ["judge", "calibrate", str(folder / "given"), "--out", str(folder / "out"), "--mapping", "ordinal"]
+    call = ["judge", "calibrate", str(folder / "given"), "--out", str(folder / "out")]
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 0, done.output
     assert str(folder / "out" / "model-prompt-iter1.xlsx") in done.stdout
@@ -292,7 +265,6 @@ def test_families_are_known_by_names_and_never_guessed(name, family):
 def test_without_a_judge_each_factor_says_why(study, bootstrap):
     table = bias_table(study, {}, bootstrap)
     assert set(table["reason"]) == {"no predictions of a judge are available"}
-    assert set(bias_in_words(table)["minus all others"]) == {"no predictions of a judge are available"}
 
 
 def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
@@ -300,6 +272,6 @@ def test_a_group_of_few_participants_has_no_interval(study, bootstrap):
     conditions[:3] = "rare"
     rare = study.__class__(**{**vars(study), "conversations": study.conversations.assign(condition=conditions)})
     table = bias_table(rare, {"1": judged(rare, np.random.default_rng(3).normal(0, 1, 672))}, bootstrap)
-    row = table.loc[("condition", "rare")]
+    row = table.loc["condition: rare"]
     assert row["reason"] == "no interval: only 1 participant to resample"
     assert np.isnan(row["p"])

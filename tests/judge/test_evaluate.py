@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
 from helpers.judged import run_of
@@ -138,20 +137,20 @@ def test_the_fixture_of_the_release_from_a_file(tmp_path):
     for policy in ("strict", "authors"):
         found = evaluate(tmp_path, policy=policy)
         header, values = found.sections[0][1]
-        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman", "naive p"]
-        assert values[:-1] == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
+        assert header == ["file", "n", "coverage", "accuracy", "macro F1", "within 1", "MAE", "Spearman"]
+        assert values == ["a", "5", "0.857", "0.800", "0.778", "1.000", "0.509", "1.000"]
         assert found.notes[0] == (
             "a: IS_EMPATHY: 1 cell not a number, counted as missing; the first is 'PROCESSING_FAILED' in row 8."
         )
-        assert "a: without a usable score: 1 unstated." in found.notes
+        assert any(note.startswith("a: without a usable score: 1 unstated") for note in found.notes)
         assert "a: rows without ground truth, left out: 1." in found.notes
 
 
 def test_known_answers_of_three_real_judges_and_their_mean(workbooks):
     found = evaluate([workbooks[f"{name}-iter1"] for name in ("gpt", "claude")])
     rows = {row[0]: row[1:] for row in found.sections[0][1]}
-    assert rows["gpt-iter1"][:-1] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
-    assert rows["claude-iter1"][:-1] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
+    assert rows["gpt-iter1"] == ["150", "1.000", "0.527", "0.375", "0.967", "0.531", "0.612"]
+    assert rows["claude-iter1"] == ["150", "1.000", "0.573", "0.315", "0.987", "0.476", "0.629"]
     means = [row[2] for row in found.sections[1][1][1:7]]
     assert means == ["1.000", "0.550", "0.345", "0.977", "0.503", "0.620"]
     assert "The files are of 2 models (claude, gpt): mean and sd are over files, not over runs." in found.notes
@@ -183,14 +182,12 @@ def test_failures_are_counted_bounded_and_under_the_authors_rule_said(tmp_path):
     strict, authors = (evaluate(tmp_path, policy=policy, draws=50) for policy in ("strict", "authors"))
     assert strict.sections[0][1][1][1:3] == ["36", "0.900"]
     assert authors.sections[0][1][1][1:3] == ["40", "0.900"]
-    assert "model-prompt-iter1: without a usable score: 4 refusal." in strict.notes
+    estimates = strict.files[0]["bounds"]["estimate"]
+    ends = f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
+    said = f"without a usable score: 4 refusal; for any values of these scores, the accuracy is {ends}."
+    assert f"model-prompt-iter1: {said}" in strict.notes
     assert not any("rewards failure" in note for note in strict.notes)
     assert any("Unusable replies count as 3" in note for note in authors.notes)
-    bounds = strict.sections[2][1][1]
-    estimates = strict.files[0]["bounds"]["estimate"]
-    assert bounds[:2] == ["model-prompt-iter1", "4"]
-    assert bounds[2] == f"{estimates['accuracy_worst']:.3f} to {estimates['accuracy_best']:.3f}"
-    assert "Worst and best" in strict.text()
 
 
 def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path):
@@ -199,7 +196,7 @@ def test_a_file_without_participants_leaves_the_others_their_intervals(tmp_path)
     found = evaluate(tmp_path, draws=50)
     assert np.isfinite(found.files[0]["metrics"].loc["accuracy", "low"])
     assert np.isnan(found.over_files["mean"].loc["accuracy", "low"])
-    assert "plain has no column TaskId: its rows can't be matched with those of other files." in found.notes
+    assert "plain: 40 of the 40 conversations of all files are not in it." in found.notes
 
 
 def test_rows_are_matched_by_id_and_what_does_not_match_is_said(tmp_path):
@@ -240,23 +237,9 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
     csv(tmp_path / "a.csv", "IS_EMPATHY,ground-truth\n")
     found = evaluate(tmp_path)
-    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", "", ""]
+    assert found.sections[0][1][1] == ["a", "0", "", "", "", "", "", ""]
     assert "no conversation has both a score and a ground truth" in found.text()
     assert json.loads(found.to_json())["files"][0]["rows"] == 0
-
-
-def test_the_p_value_of_spearman_is_the_authors_and_called_naive(tmp_path):
-    session(tmp_path, runs=1, failures=3)
-    (path,) = tmp_path.iterdir()
-    table = pd.read_excel(path, engine="openpyxl")
-    for policy in ("strict", "authors"):
-        scores = table["IS_EMPATHY"] if policy == "strict" else table["IS_EMPATHY"].fillna(3)
-        known = scores.notna()
-        expected = spearmanr(scores[known], table["ground-truth"][known]).pvalue
-        found = evaluate(path, policy=policy, draws=50)
-        assert found.sections[0][1][1][-1] == f"{expected:.3g}"
-        assert json.loads(found.to_json())["files"][0]["spearman_naive_p"] == pytest.approx(expected, rel=1e-12)
-    assert "naive p: Spearman's p as the authors print it. It takes conversations as independent" in found.text()
 
 
 def test_doubtful_readings_are_counted_and_the_first_is_shown(tmp_path):
