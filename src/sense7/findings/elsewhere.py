@@ -37,7 +37,6 @@ from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
 from sense7.findings.whose_empathy import experts_agreement, panel
-from sense7.record import format_number
 from sense7.sources import released
 from sense7.sources.released import CORPORA, EXPERTS, FEELINGS, PERSON, ieval_study
 from sense7.study import Study
@@ -665,6 +664,7 @@ def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
             line = finding.asked[row["data_set"]][2].line
             furthest = max(abs(row[end] - line) for end in ("low", "high"))
             value, low, high = ((row[end] - line) / furthest for end in ("estimate", "low", "high"))
-            name = f"{finding.title} ({DATA_SETS[row['data_set']]}: {format_number(row['estimate'], row['unit'])})"
+            shown = f"{row['estimate']:.1%}" if row["unit"].startswith("share") else f"{row['estimate']:.3f}"
+            name = f"{finding.title} ({DATA_SETS[row['data_set']]}: {shown})"
             rows[name] = estimate_row(value, low, high, n=row["n"], unit="of the further end", method=row["method"])
     return estimate_table(rows, "finding, data set and value")
