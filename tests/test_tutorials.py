@@ -244,14 +244,9 @@ def texts_of(folder):
                 yield node.value
 
 
-@pytest.mark.parametrize(
-    ("page", "head", "folder", "number"),
-    [("own-workbook", "## What the messages mean", "workbook", 20), ("collect", "| Message |", "collect", 6)],
-)
-def test_every_message_that_is_explained_exists(page, head, folder, number):
-    text = PAGES[page].read_text("utf-8").partition(head)[2].partition("\n\n" if "|" in head else "\n## ")[0]
-    rows = re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE)
-    explained = [phrase for row in rows for phrase in re.findall(r"`([^`]+)`", row)]
-    known = list(texts_of(ROOT / "src" / "sense7" / folder))
-    assert len(explained) == number
+def test_every_message_that_is_explained_is_one_of_the_readers():
+    text = PAGES["own-workbook"].read_text("utf-8").partition("## What the messages mean")[2].partition("\n## ")[0]
+    explained = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    known = list(texts_of(ROOT / "src" / "sense7" / "workbook"))
+    assert len(explained) == 18
     assert [phrase for phrase in explained if not any(phrase in message for message in known)] == []
