@@ -446,6 +446,12 @@ def read_messages(
         if column.name in levels:
             stray = known & ~is_turn & np.isfinite(levels[column.name][0])
             diagnostics.add("rating-elsewhere", table.place(column.official), np.flatnonzero(stray) + 2)
+    if "MessageId" not in table.positions:  # where there is one, it is repeated
+        rated = sum(np.isfinite(values) for values, *_ in levels.values()) > 0
+        seen: dict[tuple, list[int]] = defaultdict(list)
+        for number in np.flatnonzero(is_turn & rated).tolist():
+            seen[tuple(table.sheet.rows[number])].append(number + 2)
+        diagnostics.add("doubled-turn", place, sorted(row for same in seen.values() for row in same[1:]))
 
     # The position of each message in its conversation: by MessageId where every message has one of its own.
     index, of_conversation = np.flatnonzero(known), defaultdict(list)
