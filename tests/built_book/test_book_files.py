@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from scripts import freeze_values
+from evidence import freeze_values
 
 from helpers.pages import text
 from sense7 import claims
@@ -195,7 +195,7 @@ def test_every_recorded_key_leads_to_the_line_of_its_function(synthetic):
         assert found[key].function.startswith(f"sense7.findings.{function}")
 
 
-# No recorded value of the synthetic edition moves unnoticed: scripts/freeze_values.py writes what is compared here.
+# No recorded value of the synthetic edition moves unnoticed: evidence/freeze_values.py writes what is compared here.
 
 
 def test_every_value_is_the_frozen_one(synthetic):
