@@ -89,7 +89,7 @@ def test_what_does_not_join_is_listed_by_row(bring):
     done, study = bring(table)
     assert rated(study) == {("c1", 1): 4, ("c2", 1): 4}
     assert done.stderr.splitlines() == [
-        "sense7: ratings.csv: rows 3 (c9), 4 (c9), 10 (None): not joined: no conversation has this id",
+        "sense7: ratings.csv: rows 3 (c9), 4 (c9), 10 (blank): not joined: no conversation has this id",
         "sense7: ratings.csv: row 5 (c1): not joined: no such turn",
         "sense7: ratings.csv: row 6 (c1): not joined: nothing says which turn",
         "sense7: ratings.csv: row 7 (c1): not joined: this message is none of the assistant's",

@@ -154,7 +154,7 @@ def join_ratings(chats: Sequence[Chat], table: RatingTable | None = None) -> Joi
         message, problem = _message_of(chat, row, from_0) if chat else (0, "no conversation has this id")
         if problem or not filled:
             reason = f"not joined: {problem}" if filled else "no answer in them, passed over"
-            failures[reason].append(f"{number} ({name})")
+            failures[reason].append(f"{number} ({name or 'blank'})")
             continue
         one = people[name].setdefault(as_name(row.get("PID")), Rated(chat))
         if message in one.ratings:

@@ -147,8 +147,8 @@ def forest(
 
 def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
     counts = [len(next(iter(tables.values()))) * max(1, 0.6 * len(tables)) for _, tables, _ in panels]
-    around = 0.5 + 0.4 * len(panels) if label else 0.65 * len(panels)
-    height = 1 + 0.25 * max(counts) if beside else 0.3 + 0.19 * sum(counts) + around
+    around = 0.5 + 0.4 * len(panels) if label else 0.62 * len(panels)
+    height = 1 + 0.25 * max(counts) if beside else 0.3 + 0.18 * sum(counts) + around
     with styled():
         drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
         if beside:
