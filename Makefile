@@ -122,7 +122,7 @@ reference: judge ## compute R's reference values again and report what moved (tw
 
 .PHONY: derived
 derived: setup ## regenerate every derived file that is committed
-	@$(BIN)/sense7 simulate --out data/synthetic.xlsx --truth data/synthetic_truth.json --judge data/synthetic_judge
+	@$(BIN)/sense7 simulate --out data/synthetic.xlsx
 	@$(BIN)/sense7 notebooks
 	@$(BIN)/python tests/test_house.py
 
