@@ -226,7 +226,7 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(fold
 @pytest.mark.parametrize(
     ("file", "given", "said"),
     [
-        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*--judge FOLDER"),
+        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*another --out"),
         ("mine_judge/gpt-4o-empathy-iter1.xlsx", "mine_judge", r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, "),
         ("other", "results_judge", "holds the word results"),
         ("a_judge", "a_judge", "can't be a folder"),
