@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from sense7.judge.learned import write_learned
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GroupKFold
 from sklearn.preprocessing import StandardScaler
@@ -34,11 +33,12 @@ from sense7.judge.baselines import (
     conversation_texts,
     tfidf,
     word_counts,
+    write_learned,
 )
-from sense7.judge.few_shot import HEADING, ORDERS, SHOTS
+from sense7.judge.few_shot import HEADING, chosen_examples, examples_for
 from sense7.judge.files import read_predictions
 from sense7.judge.metrics import run_metrics
-from sense7.judge.requests import Shots, chats
+from sense7.judge.requests import chats
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -441,14 +441,6 @@ def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkey
     assert "40 conversations of 8 participants" in done.stderr
 
 
-def examples_for(study, shots="adaptive", **more):
-    return few_shot.examples_for(study, Shots(shots, **more))
-
-
-def chosen_examples(study, shots="adaptive", **more):
-    return few_shot.chosen_examples(study, Shots(shots, **more))
-
-
 SAYINGS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]
 
 
@@ -509,47 +501,23 @@ def by_conversation(chosen, study):
 @given(sample=samples(), number=st.integers(0, 9))
 def test_adaptive_examples_are_the_most_similar_of_each_level_by_turns(sample, number):
     study = study_of(*sample)
-    chosen = chosen_examples(study, number=number)
+    chosen = chosen_examples(study, number)
     expected = chosen_by_hand(study, number)
     assert [sorted(found) for found in by_conversation(chosen, study)] == [sorted(found) for found in expected]
 
 
-@pytest.mark.parametrize("shots", SHOTS)
-def test_the_size_of_a_block_changes_nothing(shots, monkeypatch):
+def test_the_size_of_a_block_changes_nothing(monkeypatch):
     study = study_of([1, 2, 3] * 8, [1, 2, 3, 4] * 6, SAYINGS * 4)
-    whole = chosen_examples(study, shots=shots)
+    whole = chosen_examples(study, 5)
     monkeypatch.setattr(few_shot, "_BLOCK", 5)
-    pd.testing.assert_frame_equal(chosen_examples(study, shots=shots), whole)
+    pd.testing.assert_frame_equal(chosen_examples(study, 5), whole)
 
 
-# In which order
-
-
-@pytest.fixture(scope="module")
-def many():
-    return study_of(list(range(12)), [1, 2, 3, 4, 5, 4] * 2, SAYINGS[:5] * 2 + ["a day", "a tea"])
-
-
-def test_orders_are_of_the_same_examples_and_what_they_are_called(many):
-    found = {order: chosen_examples(many, order=order, seed=2) for order in ORDERS}
-    keys = ["conversation", "example"]
-    alike = [one.sort_values(keys, ignore_index=True) for one in found.values()]
-    for other in alike[1:]:
-        pd.testing.assert_frame_equal(other, alike[0])
-    place = {name: number for number, name in enumerate(many.conversations["conversation"])}
-    for order, ranks in {"similar-last": [5, 4, 3, 2, 1], "similar-first": [1, 2, 3, 4, 5]}.items():
-        for _, rows in found[order].groupby("conversation"):
-            assert rows["rank"].tolist() == ranks
-            assert rows.sort_values("rank")["similarity"].is_monotonic_decreasing
-    for _, rows in found["file"].groupby("conversation"):
-        assert rows["example"].map(place).is_monotonic_increasing
-
-
-def test_only_the_shuffled_order_depends_on_the_seed_and_on_nothing_else(many):
-    first, again, other = (examples_for(many, order="shuffled", seed=seed) for seed in (1, 1, 2))
-    assert first.tolist() == again.tolist()
-    assert first.tolist() != other.tolist()
-    assert examples_for(many, seed=1).tolist() == examples_for(many, seed=2).tolist()
+def test_the_most_similar_stands_last():
+    study = study_of(list(range(12)), [1, 2, 3, 4, 5, 4] * 2, SAYINGS[:5] * 2 + ["a day", "a tea"])
+    for _, rows in chosen_examples(study, 5).groupby("conversation"):
+        assert rows["similarity"].is_monotonic_increasing
+        assert len(rows) == 5
 
 
 # As text
@@ -571,8 +539,8 @@ HOSTILE = st.lists(
 @given(said=HOSTILE)
 def test_no_text_can_begin_a_line_or_close_its_string(said):
     study = study_of([1, 2, 3, 4], [1, 2, 4, 5], [text.replace("\x00", "") for text in said])
-    chosen, chat = chosen_examples(study), chats(study)
-    for name, text in examples_for(study).items():
+    chosen, chat = chosen_examples(study, 5), chats(study)
+    for name, text in examples_for(study, 5).items():
         rows = chosen[chosen["conversation"] == name]
         head, *parts = text.split("\n\n")
         assert head == (HEADING if len(rows) else "")
@@ -588,25 +556,15 @@ def test_no_text_can_begin_a_line_or_close_its_string(said):
 # Where there is little
 
 
-@pytest.mark.parametrize("shots", SHOTS)
-def test_where_there_are_no_examples_the_text_is_empty(shots):
+def test_where_there_are_no_examples_the_text_is_empty():
     alone = study_of([1], [4])
     nothing_rated = replace(alone, turns=alone.turns.assign(**dict.fromkeys(DIMENSION_NAMES, np.nan)))
-    for study, number in ((alone, 5), (nothing_rated, 5), (study_of([1, 1, 2], [4, 3, 2]), 0)):
-        assert set(examples_for(study, shots=shots, number=number)) == {""}
-        assert chosen_examples(study, shots=shots, number=number).columns.tolist() == list(few_shot.COLUMNS)
+    for study in (alone, nothing_rated):
+        assert set(examples_for(study, 5)) == {""}
+        assert chosen_examples(study, 5).empty
 
 
 def test_conversations_without_a_word_are_examples_all_the_same():
     study = study_of([1, 2, 3], [4, 3, 2])
     messages = study.messages.assign(content=None, role=["user", "assistant", "Assistant", "user", "x", "assistant"])
-    assert chosen_examples(replace(study, messages=messages))["similarity"].tolist() == [0.0] * 6
-
-
-def test_what_is_not_on_offer_is_refused():
-    for given_value, message in (
-        ({"shots": "many"}, r"^'many' is no kind of shots\. Choose one of adaptive, personal\."),
-        ({"order": "best"}, r"^'best' is no order of examples\. Choose one of similar-last, "),
-    ):
-        with pytest.raises(UserError, match=message):
-            examples_for(study_of([1, 2], [4, 3]), **given_value)
+    assert chosen_examples(replace(study, messages=messages), 5)["similarity"].tolist() == [0.0] * 6

@@ -164,7 +164,7 @@ def test_a_reply_to_a_run_far_beyond_the_others_is_foreign(questions, requests, 
     [
         (b"", "none of 0 replies"),
         (b'{"custom_id": "run1-of another prompt"}', "none of 1 reply is to a request of these data and options"),
-        (b'{"custom_id": "run1', r"replies\.jsonl: line 1, column 15: no JSON"),
+        (b'{"custom_id": "run1', r"replies\.jsonl: line 1: column 15: no JSON"),
         (b'{"custom_id": ' + b"[" * 100_000, r"replies\.jsonl: line 1: nested too deeply"),
         (b'\n{"custom_id": 3}\n', "line 2 is no reply of a batch"),
         (b"[]", "line 1 is no reply of a batch"),

@@ -178,13 +178,12 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
     chosen = (study.conversations["condition"] == "model-b").to_numpy()
     noise = np.random.default_rng(0).normal(0, 0.3, len(chosen))
     table = bias_table(study, {"1": judged(study, 0.5 * chosen + noise)}, bootstrap)
-    row = table.loc[("condition", "model-b")]
+    row = table.loc["condition: model-b"]
     assert row["estimate"] == pytest.approx(0.5, abs=0.1)
     assert row["p"] < 0.01
     errors = pd.Series(0.5 * chosen + noise)
     known = judged(study, 0)["score"].notna()
     inside, outside = errors[known & chosen], errors[known & ~chosen]
-    assert row["mean_error"] == pytest.approx(inside.mean())
     assert row["estimate"] == pytest.approx(inside.mean() - outside.mean())
     assert row["n"] == len(inside)
     assert row["key"] == "bias_condition_model-b"
@@ -193,7 +192,7 @@ def test_a_planted_preference_is_found_where_it_was_planted(study, bootstrap):
 
 def test_intervals_resample_participants_with_all_their_conversations(study, bootstrap):
     error = np.random.default_rng(1).normal(0, 1, len(study.conversations))
-    row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc[("condition", "model-b")]
+    row = bias_table(study, {"1": judged(study, error)}, bootstrap).loc["condition: model-b"]
     known = judged(study, 0)["score"].notna().to_numpy()
     first = (study.conversations["condition"] == "model-b").to_numpy()[known]
     codes, drawn = bootstrap.codes(study.conversations["participant"])[known], []
@@ -204,13 +203,11 @@ def test_intervals_resample_participants_with_all_their_conversations(study, boo
 
 
 def test_errors_are_means_over_the_runs_that_have_a_score(study, bootstrap):
-    first, second = judged(study, 0.2), judged(study, 0.6)
-    half = bias_table(study, {"1": first, "2": second}, bootstrap)
-    assert half["mean_error"].dropna().to_numpy() == pytest.approx(0.4)
-    lacking = second.assign(score=np.nan, status="refusal")
-    assert bias_table(study, {"1": first, "2": lacking}, bootstrap)["mean_error"].dropna().to_numpy() == pytest.approx(
-        0.2
-    )
+    chosen = (study.conversations["condition"] == "model-b").to_numpy()
+    first, second = judged(study, 0.2 * chosen), judged(study, 0.6 * chosen)
+    for other, mean in ((second, 0.4), (second.assign(score=np.nan, status="refusal"), 0.2)):
+        table = bias_table(study, {"1": first, "2": other}, bootstrap)
+        assert table.loc["condition: model-b", "estimate"] == pytest.approx(mean)
 
 
 def named(study, conditions):
@@ -225,22 +222,22 @@ def test_a_judge_that_favors_its_own_family_is_found(study, bootstrap):
     renamed = named(study, NAMES)
     own = renamed.conversations["condition"].str.contains("gpt", case=False).to_numpy()
     table = bias_table(renamed, {"1": judged(renamed, 0.3 * own)}, bootstrap)
-    assert table.loc[("model family", "own"), "estimate"] == pytest.approx(0.3)
-    assert table.loc[("model family", "own"), "key"] == "bias_own_family"
-    assert ("model family", "other") not in table.index
+    assert table.loc["model family: own", "estimate"] == pytest.approx(0.3)
+    assert table.loc["model family: own", "key"] == "bias_own_family"
+    assert "model family: other" not in table.index
 
 
 @pytest.mark.parametrize(
     ("model", "conditions", "reason"),
     [
-        ("my-judge", NAMES, "the judge's name (my-judge) names no known model family"),
-        ("gpt-4o", {name: name for name in NAMES}, "no condition names a known model family"),
-        ("gemini-2.5-pro", NAMES, "no condition is of the judge's family (Google)"),
+        ("my-judge", NAMES, "no condition is of the family of the judge (my-judge)"),
+        ("gpt-4o", {name: name for name in NAMES}, "no condition is of the family of the judge (gpt-4o)"),
+        ("gemini-2.5-pro", NAMES, "no condition is of the family of the judge (gemini-2.5-pro)"),
     ],
 )
 def test_where_families_are_not_known_the_table_says_so(study, bootstrap, model, conditions, reason):
     renamed = named(study, conditions)
-    row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc[("model family", "")]
+    row = bias_table(renamed, {"1": judged(renamed, 0.1, model)}, bootstrap).loc["model family"]
     assert reason in row["reason"]
     assert np.isnan(row["estimate"])
 

@@ -1,7 +1,6 @@
 """Evaluation of files: which are taken, what is said of them, and that figures are those of the metrics."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,8 +15,6 @@ from sense7.judge import metrics
 from sense7.judge.files import prediction_path, read_predictions, write_predictions
 from sense7.judge.report import evaluate, find_files
 from sense7.workbook import Sheet, write_sheets
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def session(folder, runs=3, failures=0):
@@ -83,28 +80,7 @@ def test_no_file_is_one_message(tmp_path, paths):
         evaluate(tmp_path / paths if paths else paths)
 
 
-def test_a_stray_file_of_a_folder_is_named_and_left_out(tmp_path):
-    session(tmp_path, runs=1)
-    stray = [
-        csv(tmp_path / "notes.csv", "who,what\nme,look at run 1\n"),
-        csv(tmp_path / "ragged.csv", "My notes\n1,2,3\n"),
-        tmp_path / "tasks.xlsx",
-    ]
-    stray[1].with_name("latin.csv").write_bytes(b"na\xefve,what\n")
-    stray.insert(0, tmp_path / "latin.csv")
-    write_sheets([Sheet("Tasks", ["PID", "TaskId"], [["P1", "C1"]])], stray[-1])
-    found = evaluate(tmp_path, draws=50)
-    assert names_of(found) == ["model-prompt-iter1"]
-    assert found.left_out == dict.fromkeys(stray, "left out, since it holds no column IS_EMPATHY")
-    assert f"{tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY." in found.notes
-    assert json.loads(found.to_json())["left_out"].keys() == set(map(str, stray))
-    assert not evaluate(tmp_path / "model-prompt-iter1.xlsx", draws=50).left_out
-
-
-def test_a_folder_of_stray_files_alone_holds_no_predictions_and_there_is_no_other_policy(tmp_path):
-    csv(tmp_path / "notes.csv", "who,what\n")
-    with pytest.raises(UserError, match=r"no file of predictions; notes.csv: left out, since it holds no column"):
-        evaluate(tmp_path)
+def test_there_is_no_other_policy(tmp_path):
     with pytest.raises(UserError, match="Choose strict or authors"):
         evaluate(session(tmp_path, runs=1), policy="lenient")
 
@@ -231,7 +207,6 @@ def test_the_json_has_every_figure_and_no_nan(tmp_path):
     assert content["over_files"]["spread"]["accuracy"]["low"] is None
     assert np.sum(content["over_files"]["confusion"]) == 3 * 38
     assert content["over_files"]["calibration"].keys() == set("12345")
-    assert content["bias"] == {}, "without the data there is no such table"
 
 
 def test_a_file_without_rows_is_evaluated_and_says_so(tmp_path):
@@ -266,28 +241,3 @@ def test_a_scale_is_given_to_the_command(tmp_path):
     done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--score-scale", "0-100"])
     assert done.exit_code == 0, done.output
     assert "rescaled linearly to 1..5; their mean as given is 67.5" in done.stdout
-
-
-def test_the_command_names_what_it_left_out_on_standard_error(tmp_path):
-    session(tmp_path, runs=1)
-    csv(tmp_path / "notes.csv", "who\n")
-    done = CliRunner().invoke(judge_commands, ["evaluate", str(tmp_path), "--json", "--draws", "50"])
-    assert done.stderr == f"note: {tmp_path / 'notes.csv'}: left out, since it holds no column IS_EMPATHY\n"
-    assert json.loads(done.stdout)["files"][0]["name"] == "model-prompt-iter1"
-
-
-# Where a judge errs to one side
-
-
-def test_with_the_data_there_is_a_table_of_errors_for_each_judge():
-    run = str(ROOT / "data" / "synthetic_judge" / "simulated-judge-iter1.xlsx")
-    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200", "--json"])
-    (judge_name, rows), *others = json.loads(said.stdout)["bias"].items()
-    assert (judge_name, others) == ("simulated-judge", [])
-    assert {row["factor"] for row in rows} == {"condition", "model family"}
-    row = next(row for row in rows if (row["factor"], row["group"]) == ("condition", "model-a"))
-    assert row["low"] < row["estimate"] < row["high"]
-    assert row["method"].startswith("simulated judge: ")
-    said = CliRunner().invoke(judge_commands, ["evaluate", run, "--data", "synthetic", "--draws", "200"])
-    assert "Mean error of simulated-judge by group" in said.stdout
-    assert "not known: the judge's name (simulated-judge) names no known model family" in said.stdout

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
-from sense7.judge.learned import learned_predictions
 
 import sense7 as s7
 from helpers.studies import FRAMES, bootstrap_of
@@ -21,7 +20,7 @@ from sense7.findings.sufficient_statistics import estimates_of_parts, sums_of_pa
 from sense7.judge import judges as available_judges
 from sense7.judge.baselines import baseline_predictions
 from sense7.judge.ceiling import content_shares, judge_results, study_thresholds
-from sense7.judge.few_shot import ORDERS, chosen_examples
+from sense7.judge.few_shot import chosen_examples
 from sense7.judge.files import COLUMNS, prediction_path, write_predictions
 from sense7.judge.judges import (
     ABOUT_SIMULATED,
@@ -30,11 +29,9 @@ from sense7.judge.judges import (
     assistant_words,
     detail,
     facts,
-    file_notes,
     is_planted,
     judge_multiverse,
     read_runs,
-    request_facts,
     simulated_files,
     simulated_folder,
     simulated_note,
@@ -42,7 +39,7 @@ from sense7.judge.judges import (
 )
 from sense7.judge.metrics import run_metrics
 from sense7.judge.report import evaluate
-from sense7.judge.requests import Shots, chats
+from sense7.judge.requests import chats
 from sense7.loading import load
 from sense7.simulate import JudgeParameters, Parameters, simulate
 from sense7.taxonomy import DIMENSION_NAMES, SIMULATED_WORDS
@@ -117,14 +114,10 @@ def test_rows_are_matched_by_conversation_and_those_that_lack_have_no_score(tmp_
     assert run["status"].tolist() == ["ok"] * 45 + ["unstated"] * 3
 
 
-def test_a_stray_file_is_left_out_and_named_unless_it_is_the_only_one(tmp_path, few, frame):
-    for name in "pq":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
-    notes = file_notes(read_runs(few, write(tmp_path / "p", frame)))["note"]
-    assert notes.to_dict() == {"notes.csv": "left out, since it holds no column IS_EMPATHY"}
-    with pytest.raises(UserError, match=r"q: no file of predictions \(notes.csv: without the column IS_EMPATHY\)"):
-        read_runs(few, tmp_path / "q")
+def test_a_stray_file_is_refused(tmp_path, few, frame):
+    (write(tmp_path / "p", frame) / "notes.csv").write_text("who,what\nme,rerun\n", "utf-8")
+    with pytest.raises(UserError, match=r"notes\.csv: the column IS_EMPATHY is missing .* move it elsewhere"):
+        read_runs(few, tmp_path / "p")
 
 
 def test_predictions_for_other_conversations_or_from_before_the_workbook_changed_are_refused(tmp_path, few, frame):
@@ -148,7 +141,6 @@ def test_the_detail_holds_both_policies_and_what_became_of_the_replies(tmp_path,
     assert (found.mean.loc["accuracy", "n"], found.authors.loc["accuracy", "n"]) == (n - 1, n)
     assert found.coverage.loc["refusal", "estimate"] == 1
     assert found.confusion.to_numpy().sum() == n - 1
-    assert request_facts(judges).loc["judge-empathy", "model asked for"] == "asked-for"
 
 
 def test_without_predictions_every_table_says_so(few, study, judges):
@@ -234,7 +226,7 @@ def test_fewer_runs_leave_none_of_the_earlier_ones_and_a_failure_leaves_all(fold
 @pytest.mark.parametrize(
     ("file", "given", "said"),
     [
-        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*--judge FOLDER"),
+        ("mine_judge/notes.txt", "mine_judge", r"mine_judge: holds notes\.txt, .*another --out"),
         ("mine_judge/gpt-4o-empathy-iter1.xlsx", "mine_judge", r"mine_judge: holds gpt-4o-empathy-iter1\.xlsx, "),
         ("other", "results_judge", "holds the word results"),
         ("a_judge", "a_judge", "can't be a folder"),
@@ -265,7 +257,6 @@ def test_under_any_name_the_judge_is_called_simulated_and_refused_for_real_data(
     renamed(folder, "gpt-4o-empathy_judge")
     judges = read_runs(few, folder)
     assert list(judges) == ["simulated judge: gpt-4o-empathy_judge"]
-    assert request_facts(judges)["simulated"].tolist() == ["yes: no model was asked"]
     assert "simulated judge: gpt-4o-empathy_judge" in judge_results(few, judges).index
     said = evaluate(folder, draws=50).text()
     assert said.count("simulated judge: gpt-4o-empathy_judge-iter1") >= 2
@@ -287,7 +278,6 @@ def test_beside_a_real_judge_only_one_is_simulated_also_if_the_other_is_called_s
     write(folder, frame.assign(model="simulated-user"), "simulated-user")
     judges = read_runs(few, folder)
     assert (list(judges), list(judges.simulated)) == ([JUDGE, "simulated-user-empathy"], [JUDGE])
-    assert request_facts(judges)["simulated"].tolist() == ["yes: no model was asked", "no"]
     for judge in judges:
         found = detail(judges, judge, bootstrap_of(few), assistant_words(few))
         tables = (found.mean, found.spread, found.authors, found.coverage, found.bounds, found.calibration)
@@ -391,14 +381,11 @@ def test_constant_scores_have_no_correlation_and_few_participants_no_interval(st
 IDS = ("participant", "conversation")
 RESULTS = {
     "baselines": lambda study: pd.concat({name: one.predictions for name, one in baseline_predictions(study).items()}),
-    "learned": lambda study: pd.concat({name: one.predictions for name, one in learned_predictions(study).items()}),
     "bound": lambda study: content_shares(study, bootstrap_of(study, 40)).bounds,
     "thresholds": lambda study: pd.DataFrame(study_thresholds(study)),
     "words": lambda study: assistant_words(study).to_frame(),
     "chats": lambda study: chats(study).to_frame(),
-    "examples": lambda study: pd.concat(
-        {order: chosen_examples(study, Shots("adaptive", 5, order, 2)) for order in ORDERS}
-    ),
+    "examples": lambda study: chosen_examples(study, 5),
     "sums of parts": lambda study: estimates_of_parts([sums_of_part(study)], draws=40, seed=4),
 }
 
