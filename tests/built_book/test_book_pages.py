@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 import pytest
 
 from helpers.pages import text
-from sense7.book.extensions.truths import power_of_ten
+from sense7.book.extensions.truths import size
 from sense7.record import format_value
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import DIMENSION_NAMES
@@ -300,8 +300,8 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(synthetic):
         assert all(package in what for package in row["packages"])
         assert values == f"{row['values']:,}"
         for found in row["errors"]:
-            assert (power_of_ten(found["tolerance"]) if found["tolerance"] else "equal") in tolerance
-            assert power_of_ten(found["largest_error"]) in error
+            assert size(found, "tolerance") in tolerance
+            assert size(found, "largest_error") in error
 
 
 def test_every_promise_names_tests_that_exist():

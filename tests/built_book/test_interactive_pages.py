@@ -1,51 +1,11 @@
-"""Pages that answer a reader: the explorer and links into it; and analyses to choose, which the notebooks computed."""
+"""Analyses to choose on pages, which the notebooks computed."""
 
 import json
-import re
-from pathlib import Path
-from urllib.parse import parse_qsl, urldefrag
-
-from sense7.book.extensions.links import FILTERS, SCRIPTS, wrong_filters
 
 from sense7.findings.robustness import HEADLINES
 from sense7.record import format_value
 
-STATIC = Path(__file__).resolve().parents[2] / "book" / "static"
-SCRIPT = "\n".join((STATIC / name).read_text("utf-8") for name in SCRIPTS)
-
-
-def test_every_link_into_the_explorer_leads_to_conversations_that_it_has(edition):
-    """What a link asks for is known to the explorer, and some conversation of the edition has it."""
-    script = (edition.html / "explorer" / "conversations.js").read_text("utf-8")
-    index = json.loads(script.removeprefix("window.sense7Conversations=").removesuffix(";\n"))
-    names, *groups = zip(*(row[:4] for row in index["conversations"]), strict=True)
-    known = {"conversation": set(names)}
-    for name, places in zip(("participant", "condition", "topic"), groups, strict=True):
-        known[name] = {index[f"{name}s"][place] for place in places}
-    found = set()
-    for file in edition.files:
-        for link in edition.page(file).select('a[href*="explorer.html#"]'):
-            ((name, value),) = parse_qsl(urldefrag(link["href"]).fragment, strict_parsing=True)
-            found.add(name)
-            assert name == "conversation" or not wrong_filters({name: value}), file
-            assert name not in known or link.get_text() in known[name], file
-    asked = {name for name, answer in zip(("importance", "desired"), index["answers"], strict=False) if answer[2]}
-    assert {"condition", "label"} <= found
-    assert "topic" in found or edition.facts["kind"] != "synthetic", "of iEval's valences none has a table of its own"
-    assert found & {"importance", "desired"} <= asked, "a question that was never asked has no groups"
-
-
-def test_pages_about_other_data_lead_to_no_conversation(edition):
-    for name in edition.facts["made"]["released"]:
-        assert edition.page(f"notebooks/{name}").select('article a[href*="explorer.html#"]') == [], name
-
-
-def test_script_and_pages_know_the_same_filters():
-    empty = re.search(r"const EMPTY = \{(.*?)\n  \};", SCRIPT, re.DOTALL)[1]
-    assert set(re.findall(r'(\w+): ""', empty)) == {*FILTERS, "page", "compare"}
-
-
-# Analyses to choose: the first is the value of the finding's page
+# The first is the value of the finding's page
 
 PAGE = "notebooks/15-robustness"
 RECORDED = {

@@ -141,9 +141,9 @@ def parsed(content: bytes, where: str) -> object:
         raise UserError(f"{where}: nested too deeply to be a conversation. Export it again.") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, " if error.lineno > 1 else ""
+        lines = "; if it is JSON Lines, name it .jsonl" if error.msg == "Extra data" else ""
         raise UserError(
-            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again; if it is JSON Lines, one "
-            "conversation per line, name it .jsonl."
+            f"{where}: {place}column {error.colno}: no JSON ({error.msg}). Export it again{lines}."
         ) from None
     except ValueError as error:
         raise UserError(f"{where}: {one_line(error)}. Correct it, or export it again.") from None
