@@ -251,31 +251,6 @@ def test_three_findings_stand_on_cards_that_lead_to_their_pages(edition):
         assert "Published:" in text(card)
 
 
-@pytest.mark.parametrize("page", ["book/index", "notebooks/10-individualized", "book/format"])
-def test_search_engines_and_previews_read_what_the_page_says(synthetic, page):
-    head = synthetic.page(page).head
-    description = head.find("meta", attrs={"name": "description"})["content"]
-    assert 20 < len(description) <= 240
-    if page.startswith("notebooks"):
-        assert description.startswith("Synthetic data, no findings: ")
-    address = head.find("link", rel="canonical")["href"]
-    assert address.endswith(f"/editions/synthetic/html/{page}.html")
-    shared = {tag["property"]: tag["content"] for tag in head.find_all("meta", property=True)}
-    assert shared["og:url"] == address
-    assert shared["og:description"] == description
-    assert shared["og:image"].endswith("/editions/synthetic/card.png")
-    assert shared["og:title"] == synthetic.page(page).find("h1").find(string=True).strip()
-
-
-def test_the_front_page_describes_paper_and_data_for_machines(synthetic):
-    article, dataset = json.loads(synthetic.page("book/index").find("script", type="application/ld+json").get_text())
-    assert article["@type"] == "ScholarlyArticle"
-    assert article["author"][0]["name"] == "Jina Suh"
-    assert dataset["@type"] == "Dataset"
-    assert "synthetic" in dataset["name"]
-    assert synthetic.facts["sha256"] in dataset["identifier"]
-
-
 # The reference of the library, and the page of promises with R's values
 
 
