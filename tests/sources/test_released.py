@@ -3,16 +3,14 @@
 import hashlib
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from helpers.studies import lend_an_ear_sheets
-from sense7 import cli
 from sense7.errors import UserError
-from sense7.sources import SOURCES, converters, fetch, released, resolve
+from sense7.sources import SOURCES, converters, fetch, released
 from sense7.sources.converters import EXPERTS
 from sense7.workbook import parse_sheets, read_sheets, read_workbook
 
@@ -43,20 +41,6 @@ def changed_checkout(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     monkeypatch.setenv("SENSE7_ROOT", str(tmp_path))
     return tmp_path
-
-
-@pytest.fixture
-def check(monkeypatch, capsys):
-    """Run ``sense7 check``; give its exit code, output and messages."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sense7", "check", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        shown = capsys.readouterr()
-        return caught.value.code or 0, shown.out, shown.err
-
-    return run
 
 
 # The tables
@@ -121,42 +105,6 @@ def test_a_workbook_of_released_ratings_says_whose_they_are_and_has_no_text(shee
     assert "Licence of the data" in said["credit"]
     messages = pd.DataFrame(named["Messages"].rows, columns=named["Messages"].header)
     assert set(messages["Content"]) == {released.NO_TEXT}
-
-
-# sense7 check real
-
-
-def test_check_real_describes_every_table_with_its_credit(check):
-    code, out, err = check("real")
-    assert (code, err) == (0, "")
-    assert "None of them is SENSE-7." in out
-    for table in released.RELEASED.values():
-        assert f"data/{table.file}: {table.title}; {table.rows:,} rows, one per {table.row}" in out
-        assert f"Verified, sha256 {table.sha256}" in out
-        assert f"Licence: {table.licence}. Credit: {table.credit}" in out
-
-
-def test_check_real_as_json_holds_the_same(check):
-    code, out, _ = check("real", "--json")
-    described = {table["name"]: table for table in json.loads(out)}
-    assert code == 0
-    assert described.keys() == READERS.keys()
-    for name, reader in READERS.items():
-        frame = reader()
-        assert list(described[name]["columns"]) == list(frame)
-        assert described[name]["rows"] == len(frame)
-    assert described["ieval"]["columns"]["bot"]["values"] == ["green", "pink", "purple", "yellow"]
-
-
-def test_check_real_takes_no_options_of_workbooks(check):
-    code, out, err = check("real", "--scale", "1-7")
-    assert (code, out) == (2, "")
-    assert "Give no other option than --json" in err
-
-
-def test_real_is_no_workbook():
-    with pytest.raises(UserError, match="tables of released ratings, not a workbook of one study"):
-        resolve("real")
 
 
 ANSWERS = {"P": 3, "^P": 1, "A": 4, "^A": 2, "EU": 5, "ER": 1, "L": 2, "R": 3, "S": 4, "Rating": 1}

@@ -22,17 +22,11 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.terminal import count_of
 
-_RELEASED = "real"
-"""What ``check`` calls the released ratings of other studies, after their folder in data/."""
-
 
 @with_options
 def check(
     *,
-    data: Annotated[
-        str,
-        typer.Argument(metavar="DATA", help="A workbook or a data set; real: the released ratings of other studies."),
-    ],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A workbook or a data set.")],
     strict: Strict = False,
     prompted: Prompted = None,
     reading: Reading,
@@ -42,25 +36,11 @@ def check(
     from sense7.loading import parse
     from sense7.workbook.diagnostics import describe, print_description
 
-    if data == _RELEASED:
-        if strict or prompted or reading != Reading():
-            raise UserError(f"{data}: these tables are checked by their hashes. Give no other option than --json.")
-        from sense7.sources.released import describe_released
-
-        description = describe_released()
-    else:
-        description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
+    description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
     if as_json:
         print(json.dumps(description, indent=1))
-        return
-    if data != _RELEASED:
+    else:
         print_description(description)
-        return
-    print("Released ratings of other studies: numbers only, no texts. None of them is SENSE-7. Columns: --json")
-    for table in description:
-        print(f"\n{table['file']}: {table['title']}; {table['rows']:,} rows, one per {table['row']}")
-        print(f"  Verified, sha256 {table['sha256']}\n  Source: {table['page']} at {table['commit'][:7]}")
-        print(f"  Licence: {table['licence']}. Credit: {table['credit']}")
 
 
 def simulate(

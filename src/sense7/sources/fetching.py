@@ -26,7 +26,6 @@ from sense7.errors import UserError
 from sense7.files import not_written, one_line, reason, scratch_folder
 from sense7.sources.provenance import Provenance, disk_message, hashed, read_record, record_path, write_record
 from sense7.sources.registry import SOURCES, Source
-from sense7.sources.released import FOLDER
 from sense7.terminal import did_you_mean
 from sense7.workbook.options import ReadingOptions
 from sense7.workbook.tables import table_files
@@ -301,9 +300,6 @@ def resolve(data: str | Path) -> tuple[Path, Provenance]:
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        if data == FOLDER:
-            text = f"{data}: tables of released ratings, not a workbook of one study. To see them: sense7 check real"
-            raise UserError(text) from None
         names, absent = [_SYNTHETIC, *SOURCES], f"nor a file: there is no {path.absolute()}."
         hint = did_you_mean(str(data), names, "Check the path.")
         raise UserError(f"{data}: neither the name of a data set ({', '.join(names)}) {absent} {hint}") from None

@@ -255,26 +255,3 @@ def source_sheet(*names: str) -> Sheet:
         *([f"sha256 of {table.file}", table.sha256] for table in tables),
     ]
     return Sheet(SOURCE_SHEET, ["key", "value"], rows)
-
-
-def describe_released() -> list[dict]:
-    """Describe every table in plain values: source, licence, credit, rows, and each column with its values.
-
-    Examples
-    --------
-    >>> describe_released()[2]["columns"]["label"]
-    {'missing': 0, 'values': ['ai', 'human']}
-    """
-    described = []
-    for name, table in RELEASED.items():
-        columns = {}
-        for column, cells in _table(name).items():
-            if cells.dtype.kind in "iufb":
-                values = {"lowest": float(cells.min()), "highest": float(cells.max())}
-            else:
-                texts = sorted(cells.dropna().unique())
-                values = {"values": texts if len(texts) <= 9 else len(texts)}  # their number, where there are many
-            columns[str(column)] = {"missing": int(cells.isna().sum())} | values
-        facts = {key: value for key, value in vars(table).items() if key != "work"}
-        described.append(facts | {"file": f"data/{table.file}", "columns": columns})
-    return described
