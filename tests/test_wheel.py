@@ -183,7 +183,7 @@ def test_every_python_here_builds_the_book_from_the_wheel_with_equal_numbers(whe
         (tmp_path / version).mkdir()
         recorded[version] = build_with(python, wheel, tmp_path / version)
     first, *others = recorded.values()
-    assert sum(map(len, first.values())) > 1000
+    assert sum(map(len, first.values())) > 600
     for other in others:
         assert other == first
 

@@ -281,6 +281,7 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.SingularMatrixWarning")
 @pytest.mark.parametrize(
     ("conversations", "participants", "seed"),
     [

@@ -33,7 +33,7 @@ LOADED = {
     "use": "xlink:href",
     "image": "xlink:href",
 }
-HOLE = re.compile(r"\b(?:[Nn]a[Nn]|NAN|NaT|None|inf)\b|<NA>")
+HOLE = re.compile(r"\b(?:[Nn]a[Nn]|NAN|NaT|None(?! of)|inf)\b|<NA>")
 OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:|//)", re.IGNORECASE)
 
 

@@ -101,7 +101,7 @@ def require_the_same(project, command, kept):
 
 @pytest.mark.parametrize("moment", interrupting.moments(20, seed=4), ids=str)
 def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_gives_the_same(project, moment):
-    command = project.fresh(str(moment))
+    command = project.fresh(f"{moment} {moment.share}")
     command.interrupt(moment, project.whole, *BUILD)
     kept = require_intact(project, command.folder)
     require_the_same(project, command, kept)
@@ -112,6 +112,7 @@ def test_whatever_ends_it_the_book_and_finished_work_stay_and_the_next_build_giv
 def test_killed_while_the_pages_are_made_nothing_goes_on_making_them(project):
     command = project.fresh("pages")
     making = command.folder / "_build" / "pages" / "mine"
+    shutil.rmtree(making)
     process = command.start(*BUILD)
     # Until they are complete they have no mark.
     interrupting.until(lambda: making.is_dir() and project.new <= names_in_cache(command.folder), process)

@@ -224,7 +224,7 @@ def test_in_the_background_of_a_script_sigterm_ends_it_and_sigint_does_not(sessi
 
 
 @pytest.mark.parametrize(
-    ("room", "name"), [(4, "journal.sqlite"), LATE(8, "journal.sqlite"), LATE(40, "gpt-4o-empathy-iter1.xlsx")]
+    ("room", "name"), [(4, "journal.sqlite"), LATE(8, "journal.sqlite"), LATE(120, "gpt-4o-empathy-iter1.xlsx")]
 )
 def test_on_a_full_disk_it_names_the_file_and_the_fix_and_the_next_run_gives_the_same(session, room, name):
     _, prepared, _, undisturbed = session
