@@ -140,7 +140,7 @@ def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
 def read_manifest(edition: Path) -> dict:
     """The key of what an edition was made from, the digest of its source, and its files; {} if it is not finished."""
     try:
-        content = json.loads((edition / MANIFEST).read_text(encoding="utf-8"))
+        content = _json(edition / MANIFEST)
         return {"key": content["key"], "source": content["source"], "files": dict(content["files"])}
     except (OSError, ValueError, LookupError, TypeError):
         return {}

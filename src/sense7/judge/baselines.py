@@ -310,6 +310,10 @@ class _Data:
         need(self.rated.any(), "no conversation of this data set has ground truth")
         need(np.ptp(self.truth[self.rated]) > 0, "ground truth is the same in every conversation")
 
+    def need_others(self) -> None:
+        """Raise where nobody can be learned from."""
+        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
+
     @property
     def folds(self) -> str:
         return f"{count_of(min(FOLDS, self.participants), 'fold')} of participants"
@@ -323,7 +327,7 @@ class _Data:
     @cached_property
     def splits(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from and rows to predict, for each fold of participants."""
-        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
+        self.need_others()
         few = f"{self.participants} participants are too few to learn from others"
         need(self.participants >= FEWEST_PARTICIPANTS, few)
         has_text = self.said[0][[f"{speaker}_words" for speaker in SPEAKERS]].to_numpy().any()
@@ -388,7 +392,7 @@ class _Data:
 
     def majority(self) -> tuple[np.ndarray, np.ndarray]:
         """Most frequent label of the others."""
-        need(self.participants > 1, "there is only one participant, and nobody else to learn from")
+        self.need_others()
         own = np.array([label_counts(self.truth[self.people == person]) for person in range(self.participants)])
         most = (own.sum(axis=0) - own).argmax(axis=1) + 1.0
         return most[self.people], most[self.people]

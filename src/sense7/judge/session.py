@@ -41,7 +41,7 @@ from sense7.judge.requests import (
 )
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.terminal import count_of
+from sense7.terminal import count_of, silent
 
 __all__ = ["Plan", "Tally", "carry_out", "plan_session", "questions_for"]
 
@@ -344,7 +344,7 @@ def carry_out(
     plan: Plan,
     *,
     progress: Callable[[Tally], None] = lambda tally: None,
-    say: Callable[[str], None] = lambda line: None,
+    say: Callable[[str], None] = silent,
 ) -> Written:
     """Send what is not answered yet, and write one prediction file for each run."""
     if importlib.util.find_spec("aiohttp") is None:

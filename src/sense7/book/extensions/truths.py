@@ -66,7 +66,7 @@ def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: 
         n = "" if value["n"] is None else f"{value['n']:,}"
         row = [[paragraph(name)], format_value(value) + marks(edition, key), n, value["method"] or ""]
         if truth is not None:
-            implied = truth.value if isinstance(truth.value, str) else format_number(truth.value, value["unit"])
+            implied = format_number(truth.value, value["unit"])
             parts, words = compared(value, truth) if value["estimate"] is not None else (False, "-")
             row += [[paragraph(implied), paragraph(truth.source)]]
             row += [[paragraph(nodes.strong(text=words) if parts else words)]]

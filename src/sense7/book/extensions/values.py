@@ -144,7 +144,7 @@ class ValueRole(TextRole):
         looked_up(env, f"results/{value['notebook']}.json")
         if part == "implied":
             truth = edition.implied.get(key)
-            return format_number(truth.value, value["unit"]) if truth else "no value (these data are not simulated)"
+            return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
         said = format_value(value, part)
         # The front page says in a sentence of its own how many values are tuned.
         is_marked = part in ("", "estimate") and env.docname != self.config.root_doc
