@@ -206,6 +206,11 @@ def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_
     assert set(load_notebook(path).stored) == {file for call, file in STORED.items() if call in code}
 
 
+def test_the_parts_of_a_fraction_stand_in_braces():
+    # What makes MathML of a formula reads the digits of \\frac and two bare numbers as one number.
+    assert [path.name for path in [*PAGES, *CODE] if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))] == []
+
+
 TYPED = ["Alpha was 0.961 per turn.", "In 38.1 % of turns.", "There were 9 participants.", "Three out of ten said so."]
 NO_STATISTIC = [
     "SENSE-7 has seven dimensions.",

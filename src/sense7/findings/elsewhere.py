@@ -240,8 +240,8 @@ def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> d
 
     .. math::
 
-       \text{source} &= \tfrac12(\bar y_{aa} + \bar y_{ah}) - \tfrac12(\bar y_{ha} + \bar y_{hh}) \\
-       \text{label} &= \tfrac12(\bar y_{ah} + \bar y_{hh}) - \tfrac12(\bar y_{aa} + \bar y_{ha}) \\
+       \text{source} &= \tfrac{1}{2}(\bar y_{aa} + \bar y_{ah}) - \tfrac{1}{2}(\bar y_{ha} + \bar y_{hh}) \\
+       \text{label} &= \tfrac{1}{2}(\bar y_{ah} + \bar y_{hh}) - \tfrac{1}{2}(\bar y_{aa} + \bar y_{ha}) \\
        \text{interaction} &= (\bar y_{ah} - \bar y_{aa}) - (\bar y_{hh} - \bar y_{ha})
 
     These are the coefficients of a linear model with both factors coded as plus and minus one half.

@@ -10,7 +10,7 @@ Intervals resample conversations, each with all that was said about it; every st
 included, is computed again from the ranks of each resample. The raters are few and fixed: an interval says what other
 conversations might have given, and nothing about other experts or models. None of these ratings is of SENSE-7.
 
-.. math:: \bar\rho = \tfrac13 \sum_e \rho(x_e, \tfrac12 \sum_{f \neq e} x_f), \quad
+.. math:: \bar\rho = \tfrac{1}{3} \sum_e \rho(x_e, \tfrac{1}{2} \sum_{f \neq e} x_f), \quad
           \rho_c = \rho / \sqrt{\alpha_y \alpha_{\bar x}}, \quad
           \rho_u = u \rho / \sqrt{1 - \rho^2 + u^2 \rho^2}
 
