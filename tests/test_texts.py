@@ -206,6 +206,13 @@ def test_a_notebook_records_under_its_name_and_names_the_stored_results_that_it_
     assert set(load_notebook(path).stored) == {file for call, file in STORED.items() if call in code}
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_is_shown_of_a_page_ends_in_one_line_to_take_away(path):
+    shown, folded, _ = path.read_text("utf-8").partition("\n## More analyses\n")
+    assert shown.rstrip().splitlines()[-1].startswith("**To take away:** ")
+    assert "To take away" not in folded
+
+
 def test_the_parts_of_a_fraction_stand_in_braces():
     # What makes MathML of a formula reads the digits of \\frac and two bare numbers as one number.
     assert [path.name for path in [*PAGES, *CODE] if re.search(r"\\[td]?frac[0-9]", path.read_text("utf-8"))] == []

@@ -128,6 +128,8 @@ def test_what_is_implied_stands_on_simulated_data_alone(edition):
         (table,) = edition.page(name).select("table.sense7-values")
         heads = [text(head) for head in table.thead.find_all("th")]
         assert simulated or "Implied" not in heads, name
+        page = text(edition.page(name))
+        assert simulated or ("On simulated data" not in page and "no value that is known" not in page), name
     assert (NOT_SIMULATED in text(edition.page("book/ledger"))) is not simulated
 
 

@@ -5,6 +5,7 @@ A Sphinx extension:
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
 - ``distances``: which recorded values lie further from their implied truth than 1.96 standard errors, and how many
   would be expected to; on data without a known truth it is one sentence;
+- ``planted``: its content, which says what was planted, where the truth of the data is known;
 - ``reference-values``: how many values R gives, what is compared with which call, and the largest error, from
   ``data/reference.json``, which ``make reference`` measures.
 """
@@ -100,6 +101,15 @@ class DistancesDirective(SphinxDirective):
         return [paragraph(said), *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
 
 
+class PlantedDirective(SphinxDirective):
+    """What was planted, where the truth of the data is known."""
+
+    has_content = True
+
+    def run(self):
+        return self.parse_content_to_nodes() if looked_up(self.env, "edition.json").truth else []
+
+
 class ReferenceValues(SphinxDirective):
     """The stored table of R's values."""
 
@@ -149,5 +159,6 @@ def size(error: Mapping, kind: str) -> str:
 def setup(app):
     """Register the directives with Sphinx."""
     app.add_directive("distances", DistancesDirective)
+    app.add_directive("planted", PlantedDirective)
     app.add_directive("reference-values", ReferenceValues)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
