@@ -41,8 +41,11 @@ ON CONFLICT (run, place) DO UPDATE SET failed = excluded.failed, output_tokens =
 WHERE replies.failed
 """
 _PENDING = """
-WITH RECURSIVE runs (run) AS (SELECT 1 UNION ALL SELECT run + 1 FROM runs WHERE run < ?)
-SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE NOT EXISTS (
+WITH RECURSIVE runs (run) AS (SELECT 1 UNION ALL SELECT run + 1 FROM runs WHERE run < ?),
+whole (run) AS (
+    SELECT run FROM replies INDEXED BY states WHERE NOT failed
+    GROUP BY run HAVING count(*) = (SELECT count(*) FROM requests))
+SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE runs.run NOT IN whole AND NOT EXISTS (
     SELECT 1 FROM replies INDEXED BY states
     WHERE replies.run = runs.run AND replies.place = requests.place AND NOT failed)
 ORDER BY runs.run, requests.place
