@@ -29,7 +29,7 @@ BOOK = ROOT / "book"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {"requirements-book.lock": {"", "book", "binder"}}
 EXTRAS["requirements.lock"] = EXTRAS["requirements-book.lock"] | {"test", "dev"}
-EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge", "peers"}
+EXTRAS["requirements-judge.lock"] = EXTRAS["requirements.lock"] | {"judge"}
 LOCKS = {name: (ROOT / name).read_text("utf-8") for name in EXTRAS}
 """Each holds all that the one before it does."""
 
