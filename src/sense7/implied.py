@@ -42,8 +42,7 @@ class ImpliedTruth:
     error : float
         Its Monte Carlo standard error; 0 if it is exact.
     sd : float or None
-        Standard deviation of the recorded value over simulated studies of the same size; None if not known, 0 if
-        every study gave the same value, so that no distance can be said.
+        Standard deviation of the recorded value over simulated studies of the same size; None if not known.
     studies : int or None
         Number of simulated studies behind ``sd`` in which the value was defined.
     source : str
@@ -55,6 +54,11 @@ class ImpliedTruth:
     sd: float | None = None
     studies: int | None = None
     source: str = INDEPENDENT
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every simulated study gave the same value, so that no distance can be said."""
+        return self.sd == 0
 
     def distance(self, value: Mapping) -> float | None:
         r"""How far a recorded value lies from the implied one, in standard errors.
@@ -80,7 +84,7 @@ class ImpliedTruth:
         2.0
         """
         estimate = value["estimate"]
-        if estimate is None or isinstance(estimate, str) or isinstance(self.value, str) or self.sd == 0:
+        if estimate is None or isinstance(estimate, str) or isinstance(self.value, str) or self.is_fixed:
             return None
         sd = self.sd
         if sd is None and value["low"] is not None:

@@ -39,7 +39,7 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
     ((True, 'outside the interval'), (False, 'inside the interval; 0.3 standard errors above'))
     """
     value, low, high = found["estimate"], found["low"], found["high"]
-    if isinstance(value, str) or isinstance(truth.value, str) or (truth.sd == 0 and low is None):
+    if isinstance(value, str) or isinstance(truth.value, str) or (truth.is_fixed and low is None):
         return value != truth.value, "the same" if value == truth.value else "not the same"
     parts = low is not None and not low <= truth.value <= high
     words = [] if low is None else [f"{'outside' if parts else 'inside'} the interval"]
