@@ -122,7 +122,7 @@ def test_without_a_maximum_there_is_no_model():
 def test_ratios_of_pairs_fit_together(study):
     table = conditions.odds_ratios(study, bootstrap_of(study))
     value = lambda a, b: table.loc[f"{a} against {b}", "estimate"]  # noqa: E731
-    first, second, third, _ = conditions.ordered_conditions(study)
+    first, second, third, *_ = conditions.ordered_conditions(study)
     assert value(first, second) * value(second, third) == pytest.approx(value(first, third))
     assert (table["low"] < table["estimate"]).all()
     assert (table["estimate"] < table["high"]).all()
