@@ -131,7 +131,7 @@ SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 -
 
 .PHONY: lock
 lock: setup ## solve the locks again from pyproject.toml (UPGRADE=1: newest versions)
-	@$(SOLVE) --extra book --extra binder --extra test --extra dev --extra judge --extra peers $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
+	@$(SOLVE) --extra book --extra binder --extra test --extra dev --extra judge $(if $(UPGRADE),--upgrade) -o requirements-judge.lock
 	@$(SOLVE) --extra book --extra binder --extra test --extra dev --constraint requirements-judge.lock -o requirements.lock
 	@$(SOLVE) --extra book --extra binder --constraint requirements-judge.lock -o requirements-book.lock
 

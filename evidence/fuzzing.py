@@ -2,12 +2,11 @@
 
     make fuzz                                        # or: python evidence/fuzzing.py
     python evidence/fuzzing.py tables claims --seconds 300
-    python evidence/fuzzing.py --minimise                # afterwards: keep in the corpus what adds coverage, no more
 
 Each target of ``tests/fuzz/targets.py`` runs in a process of its own, from those in ``tests/fuzz/corpus/TARGET.zip``;
 what it finds on the way stays in ``_build/fuzz/TARGET``, so that the next run goes on from there. An input that ends
-a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Fix the reader, and put the
-input into the archive under a name that says what it is: every ``make test`` replays the corpus, without atheris.
+a run is a finding: it is written to ``_build/fuzz/findings``, and the exit code is 1. Fix the reader, and add the
+input to the archive under a name that says what it is: every ``make test`` replays the corpus, without atheris.
 
 Atheris is no part of the lock, as it has wheels for Linux only. Install it beside it, and again after each change of
 the lock: ``.venv/bin/python -m pip install 'atheris>=3,<4'``.
@@ -15,8 +14,6 @@ the lock: ``.venv/bin/python -m pip install 'atheris>=3,<4'``.
 
 import argparse
 import importlib.util
-import re
-import shutil
 import subprocess
 import sys
 import time
@@ -32,16 +29,12 @@ HANGS = 30
 """Seconds by the clock after which a run is ended. A target allows less, by the processor's time: on a busy machine
 the clock alone would find hangs that are none."""
 
-LARGEST_CORPUS = 8_000
-"""Bytes of a target's inputs that ``--minimise`` keeps, smallest first; those with a name of their own come on top."""
-
 
 def main() -> int:
     """Run the targets that were asked for, one after another."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", help="targets; all of them if none is given")
     parser.add_argument("--seconds", type=int, default=120, help="for each target (default: 120)")
-    parser.add_argument("--minimise", action="store_true", help="bring what was found into the corpus")
     parser.add_argument("--inside", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if importlib.util.find_spec("atheris") is None:
@@ -55,14 +48,14 @@ def main() -> int:
     if options.inside:
         return _fuzz(options.targets[0], options.inside)
     targets = options.targets or sorted(path.stem for path in (TESTS / "corpus").glob("*.zip"))
-    failed = [name for name in targets if not _run(name, options)]
+    failed = [name for name in targets if not _run(name, options.seconds)]
     if failed:
         print(f"Findings in {', '.join(failed)}: see {WORK / 'findings'}", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _run(name: str, options: argparse.Namespace) -> bool:
-    """Run one target, or minimise its corpus; whether nothing was found."""
+def _run(name: str, seconds: int) -> bool:
+    """Run one target; whether nothing was found."""
     import targets
 
     kept, found, findings = WORK / f"{name}.kept", WORK / name, WORK / "findings"
@@ -71,32 +64,12 @@ def _run(name: str, options: argparse.Namespace) -> bool:
     for place, content in targets.kept(name).items():
         (kept / place).write_bytes(content)
     dictionary = TESTS / "dictionaries" / f"{name}.dict"
-    flags = ["-rss_limit_mb=2048", f"-timeout={HANGS}", f"-artifact_prefix={findings}/{name}-", "-verbosity=1"]
+    flags = [f"-max_total_time={seconds}", "-max_len=20000", "-rss_limit_mb=2048", f"-timeout={HANGS}"]
+    flags += [f"-artifact_prefix={findings}/{name}-", "-verbosity=1", "-print_final_stats=1"]
     flags += [f"-dict={dictionary}"] if dictionary.exists() else []
     print(f"== {name}", flush=True)
-    if not options.minimise:
-        flags += [f"-max_total_time={options.seconds}", "-print_final_stats=1", "-max_len=20000"]
-        return _inside(name, [*flags, str(found), str(kept)]) == 0
-    # The smallest inputs that reach all that was reached, up to a size; and those that bear a name.
-    merged, room = WORK / f"{name}.merged", LARGEST_CORPUS
-    shutil.rmtree(merged, ignore_errors=True)
-    merged.mkdir()
-    if _inside(name, ["-merge=1", *flags, str(merged), str(kept), str(found)]) != 0:
-        return False
-    inputs = {
-        place: content for place, content in targets.kept(name).items() if not re.fullmatch("[0-9a-f]{16}", place)
-    }
-    named = set(inputs.values())
-    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
-        room -= path.stat().st_size
-        if room >= 0 and path.read_bytes() not in named:
-            inputs[path.name[:16]] = path.read_bytes()
-    targets.keep(name, inputs)
-    return True
-
-
-def _inside(name: str, arguments: list[str]) -> int:
-    return subprocess.run([sys.executable, __file__, name, "--inside", *arguments], check=False).returncode  # noqa: S603 - this file itself
+    command = [sys.executable, __file__, name, "--inside", *flags, str(found), str(kept)]
+    return subprocess.run(command, check=False).returncode == 0  # noqa: S603 - this file itself
 
 
 def _fuzz(name: str, arguments: list[str]) -> int:

@@ -25,8 +25,7 @@ def problems(root: Path, version: str) -> list[str]:
     for name, said in stated(root).items():
         if said != version:
             found.append(f"{name}: says version {said}, {PLACE} says {version}. Correct it.")
-    changes = root / "CHANGELOG.md"
-    text = changes.read_text(encoding="utf-8") if changes.exists() else ""
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     if not re.search(rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE):
         found.append(f"CHANGELOG.md: no heading '## [{version}] - YEAR-MONTH-DAY'. Move what is unreleased below it.")
     if git(root, "status", "--porcelain"):

@@ -1,8 +1,9 @@
 """The five-minute path of an edition as one PDF: its pages after each other, printed by a headless Chromium.
 
-    .venv/bin/python scripts/make_pdf.py [EDITION] [OUT.pdf]
+    .venv/bin/python scripts/make_pdf.py [EDITION]
 
-The pages are those of the built edition, with its numbers and its banner, by the style sheets for print.
+The pages are those of the built edition that its front page names, with its numbers and its banner, by the style sheets
+for print.
 """
 
 import os
@@ -10,19 +11,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PAGES = (
-    *("book/index", "notebooks/10-individualized", "notebooks/11-context", "notebooks/12-disrupted"),
-    "notebooks/19-judge",
-)
-"""The five-minute path; the front page names it."""
-
 KEPT = {"how-it-was-computed", "what-this-does-not-show"}
 """Sections of a finding's page that are printed, besides the answer and the main figure at its head."""
 
@@ -30,12 +24,13 @@ SECONDS = 120
 """After which a browser that does not end has failed."""
 
 
-def one_page(html: Path, pages: Sequence[str]) -> str:
-    """The first page with the articles of the others below its own, each on a new sheet."""
-    whole, *others = [BeautifulSoup((html / f"{page}.html").read_text("utf-8"), "html.parser") for page in pages]
+def one_page(front: Path) -> str:
+    """The front page, and below it the articles of the pages that it names for five minutes, each on a new sheet."""
+    whole = BeautifulSoup(front.read_text("utf-8"), "html.parser")
+    (path,) = [item for item in whole.select("article li") if item.get_text().startswith("In five minutes")]
     article = whole.find("article")
-    for page in others:
-        part = page.find("article")
+    for link in path.find_all("a"):
+        part = BeautifulSoup((front.parent / link["href"]).read_text("utf-8"), "html.parser").find("article")
         part["style"] = "break-before: page"
         article.insert_after(part)
         article = part
@@ -65,16 +60,16 @@ def print_pdf(browser: str, page: Path, out: Path) -> None:
 def main() -> None:
     """Print the path of the edition that the command line names."""
     edition = sys.argv[1] if len(sys.argv) > 1 else "synthetic"
-    html = ROOT / "_build" / "editions" / edition / "html"
-    out = Path(sys.argv[2] if len(sys.argv) > 2 else html.parent / "five-minutes.pdf")
-    if not (html / "book" / "index.html").exists():
-        sys.exit(f'{html.parent}: no finished edition. Build it first: make book DATA="{edition}"')
+    folder = ROOT / "_build" / "editions" / edition
+    front, out = folder / "html" / "book" / "index.html", folder / "five-minutes.pdf"
+    if not front.exists():
+        sys.exit(f'{folder}: no finished edition. Build it first: make book DATA="{edition}"')
     browser = next(filter(None, map(shutil.which, [os.environ.get("SENSE7_CHROMIUM", ""), *BROWSERS])), None)
     if browser is None:
         sys.exit(f"No Chromium ({', '.join(BROWSERS)}). Install one, or name it by SENSE7_CHROMIUM.")
     # Beside the pages that it is made of, so that style sheets are found; in a folder as deep as theirs.
-    with tempfile.NamedTemporaryFile("w", suffix=".html", dir=html / "book", encoding="utf-8") as file:
-        file.write(one_page(html, PAGES))
+    with tempfile.NamedTemporaryFile("w", suffix=".html", dir=front.parent, encoding="utf-8") as file:
+        file.write(one_page(front))
         file.flush()
         try:
             print_pdf(browser, Path(file.name), out)

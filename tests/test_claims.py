@@ -115,7 +115,7 @@ def said(row):
 
 
 WORDS = replace(ALPHA, value=None, compare=None)
-SIGN = replace(ALPHA, value=None, compare={"sign": "either", "reason": "stated in words"})
+SIGN = replace(ALPHA, value=None, compare={"sign": "negative", "reason": "stated in words"})
 POSITIVE = replace(SIGN, compare=SIGN.compare | {"sign": "positive"})
 ABOVE = replace(ALPHA, value=0.85, compare={"above": 0.85, "reason": "published as r > .85"})
 FLAG = replace(ALPHA, value=None, compare={"flag": "is_highest", "reason": "names"})
@@ -269,7 +269,7 @@ def test_a_p_value_has_no_truth_and_is_judged_by_its_rule():
         (ABOVE, "alpha", "The value has to lie above 0.850."),
         (BEYOND, "alpha", "The whole interval of the value has to lie above 0.100."),
         (POSITIVE, "alpha", "The whole interval of the value has to lie above zero."),
-        (SIGN, "alpha", "The whole interval of the value has to lie on one side of zero."),
+        (SIGN, "alpha", "The whole interval of the value has to lie below zero."),
         (SIGNIFICANT, "p value", "The p value of the value has to be at most 0.05."),
         (COUNTS, "dimensions", "The value has to be 5."),
         (replace(FLAG, compare=FLAG.compare | {"number": "the prompt"}), "alpha", "The prompt."),
@@ -482,7 +482,7 @@ NUMBER = {"number": "the value", "reason": "a"}
         (broken(lambda e: e[1].pop("compare")), "participants: 'compare' is a required property"),
         (broken(lambda e: e[1]["compare"].pop("reason")), "compare: 'reason' is a required property"),
         (
-            broken(lambda e: e[1].update(value=None, compare={"sign": "either", "reason": "a"})),
+            broken(lambda e: e[1].update(value=None, compare={"sign": "negative", "reason": "a"})),
             "'number' is a dependency",
         ),
         (broken(lambda e: e[1].update(kind="check")), "compare: 'flag' is a required property"),

@@ -1,6 +1,5 @@
 """Recorded values, complete or refused; tables, matrices and variants, in which text stays text."""
 
-import itertools
 import json
 import re
 
@@ -8,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sense7 import figures, tables
 from sense7.errors import UserError
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.record import Recorder, format_distinct, format_number, format_value, read_values
+from sense7.record import Recorder, format_number, format_value, read_values
 from sense7.tables import Sentence, Table, Variants
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
@@ -323,19 +322,3 @@ def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
     assert set(read_values(tmp_path)) == {"one", "two", "three"}
     (tmp_path / "02-two.json").write_text("not finished")  # as where another notebook is running
     assert set(read_values(tmp_path, "01-one")) == {"one"}
-
-
-# Numbers that are compared
-
-UNITS = ("alpha", "share of turns", "level, 1 to 5", "words", "turns", "Cohen's d")
-
-
-@pytest.mark.parametrize("unit", UNITS)
-@given(numbers=st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=1, max_size=4))
-@example(numbers=[0.1 + 0.2, 0.3])
-@example(numbers=[0.0, -0.0, 1e-300])
-@settings(deadline=None)
-def test_different_numbers_look_different_and_equal_ones_alike(unit, numbers):
-    texts = format_distinct(numbers, unit)
-    for (a, text_of_a), (b, text_of_b) in itertools.combinations(zip(numbers, texts, strict=True), 2):
-        assert (text_of_a == text_of_b) is (a == b)

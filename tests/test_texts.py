@@ -1,4 +1,4 @@
-"""What ruff and codespell can't check: words of the pages, typed numbers, and what notebooks say of themselves."""
+"""What ruff and codespell can't check: words and typed numbers of the pages, and what they say of the code."""
 
 import ast
 import re
@@ -13,6 +13,12 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 from sense7.book.notebooks import load_notebook
+from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS
+from sense7.estimators.factor import ITEMS_FOR_A_FACTOR
+from sense7.findings import disrupted, measures
+from sense7.findings.reliability import ITEMS_FOR_A_TEST
+from sense7.findings.words import FEWEST_PEOPLE, GOOD
+from sense7.judge import baselines
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.md"))
@@ -233,3 +239,37 @@ def test_typed_statistics_are_found_and_nothing_else():
             assert bool([one for words, _ in passages(text) for one in typed_statistics(words)]) == typed, text
     assert long_sentences("So " * 41 + ".")
     assert not long_sentences("So. " * 41)
+
+
+# Choices of the analysis
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "constant", "value"),
+    [
+        ("how-to-read", "fewer than five participants", FEWEST_PARTICIPANTS, 5),
+        ("03-reliability", "at least three dimensions, its fit four", (ITEMS_FOR_A_FACTOR, ITEMS_FOR_A_TEST), (3, 4)),
+        ("06-poor-turn", "if its overall rating is poor or very poor", measures.POOR, 2),
+        ("12-disrupted", "to turns two to five after it", (min(disrupted.LASTING), max(disrupted.LASTING)), (2, 5)),
+        ("12-disrupted", "From the three turns before", len(disrupted.BEFORE), 3),
+        ("14-words", "at least three participants use it", FEWEST_PEOPLE, 3),
+        ("14-words", "good ones (good or very good)", GOOD, 4),
+        ("18-baselines", "at least five participants", baselines.FEWEST_PARTICIPANTS, 5),
+    ],
+)
+def test_what_a_page_says_of_a_choice_is_what_the_code_chooses(page, words, constant, value):
+    (path,) = ROOT.glob(f"book/{page}.md") if page[0] not in "01" else ROOT.glob(f"notebooks/{page}.md")
+    assert words in " ".join(path.read_text("utf-8").split())
+    assert constant == value
+
+
+def test_no_other_module_compares_with_the_level_itself():
+    """``is_poor`` is the one function; declared alternatives name the setting. The simulation knows no statistics."""
+    users = {
+        str(path.relative_to(ROOT / "src" / "sense7"))
+        for path in (ROOT / "src" / "sense7").rglob("*.py")
+        if "simulate" not in path.parts and re.search(r"\bPOOR\b", path.read_text("utf-8"))
+    }
+    alternatives = {f"findings/{name}.py" for name in ("disrupted", "robustness")}
+    # The explorer hands the level on to its script, which marks poor turns.
+    assert users == {"book/explorer.py", "findings/measures.py"} | alternatives

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from collect import conftest as collecting
 from helpers import endpoint
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from sense7 import cli
 from sense7.collect.study import StudyFile
 from sense7.loading import load

@@ -128,14 +128,12 @@ FURTHER = (
 def study_of(numbers: Numbers) -> Study:
     """The frames of a simulated study that the statistics need, without words or sheets."""
     p = numbers.parameters
-    width = len(str(len(numbers.participant_effect)))
-    people = np.array([f"P{row:0{width}d}" for row in range(len(numbers.participant_effect))], dtype=object)
     names = np.arange(len(numbers.participant)).astype(str).astype(object)
     conditions = np.array(p.conditions, dtype=object)
     conversations = pd.DataFrame(
         {
             "conversation": names,
-            "participant": people[numbers.participant],
+            "participant": study_names(numbers),
             "condition": conditions[numbers.condition],
             "topic": np.array(p.topics, dtype=object)[numbers.topic],
             "importance": numbers.importance.astype(float),

@@ -6,8 +6,8 @@ The notebooks that read a workbook are run, in one process and without drawing, 
 release. The mean of a recorded value over studies with the default parameters is what its statistic should give
 under the planted model (data/implied.json). For each claim that names parameters without its effect, its notebook is
 run on as many studies without the effect: how often its rule is passed there, and how often on studies with it
-(data/claims_power.json). Every study has a seed of its own. What is done is kept in _build/simulated_studies and
-continued after an interruption; ``--notebooks`` runs only some notebooks again.
+(data/claims_power.json). Every study has a seed of its own. What is done is kept in _build/simulated_studies, and
+continued after an interruption; to run a notebook again, remove the files there that have its name.
 """
 
 import argparse
@@ -215,11 +215,6 @@ class Kept:
                 # The line break first: after half a line of an interrupted run, this one is whole.
                 stream.write("\n" + json.dumps([number, slim]))
 
-    def forget(self, notebook: str) -> None:
-        """Forget what a notebook recorded, in every world."""
-        for path in self.folder.glob(f"*-{notebook}.jsonl"):
-            path.unlink()
-
 
 def run(worlds: Sequence[World], kept: Kept) -> None:
     """Run what is missing, on all processors."""
@@ -318,7 +313,6 @@ def main() -> None:
     """Run all studies and write the two files of results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--notebooks", nargs="*", default=(), help="run these again")
     parser.add_argument("--out", type=Path, default=ROOT / "data")
     arguments = parser.parse_args()
     os.environ |= dict.fromkeys(ONE_THREAD, "1")
@@ -326,8 +320,6 @@ def main() -> None:
     known = known_notebooks()
     worlds = worlds_of(claims, known)
     kept = Kept(ROOT / "_build" / "simulated_studies", arguments.draws)
-    for notebook in arguments.notebooks:
-        kept.forget(notebook)
     # Claims first: they are what an interrupted run is most likely wanted for.
     run(worlds[::-1], kept)
     whole, with_effect, *without = worlds

@@ -60,11 +60,6 @@ def _near(most: float, unit: str) -> str:
     return f"lie within {distance} of the published one" if most else "be the published one"
 
 
-def _sign(wanted: str, value: Mapping, _) -> bool:
-    signs = {"positive": value["low"] > 0, "negative": value["high"] < 0}
-    return signs.get(wanted, any(signs.values()))
-
-
 RULES = {
     "within": Rule(lambda most, value, published: rounded(abs(value["estimate"] - published)) <= most, _near, False),
     "at_most": Rule(
@@ -88,12 +83,13 @@ RULES = {
     "counts": Rule(lambda number, value, _: value["estimate"] == number, lambda number, unit: f"be {number:,}"),
     "flag": Rule(lambda key, value, _: value["estimate"] == "yes", lambda key, unit: ""),  # of another value
     "sign": Rule(
-        _sign, lambda wanted, unit: f"lie {_SIDES.get(wanted, 'on one side of')} zero", needs_an_interval=True
+        lambda wanted, value, _: value["low"] > 0 if wanted == "positive" else value["high"] < 0,
+        lambda wanted, unit: f"lie {'above' if wanted == 'positive' else 'below'} zero",
+        needs_an_interval=True,
     ),
 }
 """Kinds of rule that a claim may be judged by, one each."""
 
-_SIDES = {"positive": "above", "negative": "below"}
 _SUBJECTS = {"significant": "the p value of {}"} | dict.fromkeys(("beyond", "sign"), "the whole interval of {}")
 
 
@@ -113,7 +109,6 @@ class Claim:
     key: str | None
     short: str | None = None
     of: str = "SENSE-7"
-    also: str | None = None
     truth: str | None = None
     compare: dict | None = None
     no_effect: dict | None = None
@@ -168,18 +163,13 @@ class Row:
     truth: float | str | None = None
     elsewhere: dict | None = None
 
-    @property
-    def link(self) -> str | None:
-        """Address of the cell that computed it, relative to the top of the book."""
-        if self.computed is None:
-            return None
-        cell = self.computed.get("cell")
-        return f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
-
     def to_dict(self) -> dict:
-        """As plain values for ledger.json."""
-        published = asdict(self.claim) | {"shown": self.claim.published}
-        return {"id": published.pop("id"), "published": published, "computed": self.computed, "link": self.link} | {
+        """As plain values for ledger.json, with the address of the cell that computed it, from the top of the book."""
+        published, link = asdict(self.claim) | {"shown": self.claim.published}, None
+        if self.computed:
+            cell = self.computed.get("cell")
+            link = f"notebooks/{self.computed['notebook']}.html" + (f"#cell-{cell}" if cell else "")
+        return {"id": published.pop("id"), "published": published, "computed": self.computed, "link": link} | {
             name: getattr(self, name) for name in ("verdict", "rule", "check", "tuned", "truth", "elsewhere")
         }
 

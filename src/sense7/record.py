@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +33,6 @@ SMALLEST_P = 0.001
 MANIFEST = "manifest.json"
 """Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.editions`."""
 
-LISTED = ("what", "published", "computed", "same")
-"""Columns of what a recorded count lists; see :meth:`Recorder.value`."""
-
-
 INTERACTIVE = "../_build/interactive/results"
 """Where notebooks record by default, seen from their folder."""
 
@@ -49,11 +45,7 @@ def _results_folder(folder: str | Path) -> Path:
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
-    write_whole(Path(path), _as_json(content) + "\n")
-
-
-def _as_json(content: object) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 class Recorder:
@@ -91,7 +83,6 @@ class Recorder:
         self.notebook = notebook
         self.path = _results_folder(folder) / f"{notebook}.json"
         self._values: dict[str, dict] = {}
-        self._lines: list[str] = []  # of those values that were written before: none is encoded twice
         self._finished = (self.path.parent.parent / MANIFEST).exists()
         if not self._finished:
             self.path.unlink(missing_ok=True)
@@ -107,7 +98,6 @@ class Recorder:
         low: float | None = None,
         high: float | None = None,
         reason: str = "",
-        listed: pd.DataFrame | None = None,
     ) -> None:
         """Record one value.
 
@@ -129,9 +119,6 @@ class Recorder:
             Interval; None or NaN if there is none.
         reason : str
             Why there is no estimate or no interval, or what the estimate lacks.
-        listed : DataFrame, optional
-            Every published figure that a count of them counts, for the ledger: columns what (text), published and
-            computed (numbers), same (whether the one rounds to the other).
 
         Raises
         ------
@@ -140,18 +127,11 @@ class Recorder:
             no reason, or only one limit is given.
         """
         self._add(key, estimate, n=n, unit=unit, method=method, low=low, high=high, reason=reason)
-        if listed is not None:
-            self._values[key]["listed"] = json.loads(
-                listed[list(LISTED)].to_json(orient="records", double_precision=15)
-            )
         self._write()
 
     def _write(self) -> None:
-        if self._finished:
-            return
-        fresh = list(self._values.values())[len(self._lines) :]
-        self._lines += [_as_json([value])[2:-2] for value in fresh]
-        write_whole(self.path, "[\n" + ",\n".join(self._lines) + "\n]\n")
+        if not self._finished:
+            write_json(self.path, list(self._values.values()))
 
     def _add(self, key, estimate, *, n, unit, method, low, high, reason) -> None:
         """Check one value and take it up; it is not written yet."""
@@ -260,7 +240,7 @@ def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     return values
 
 
-def format_number(number: float | str, unit: str, extra: int = 0) -> str:
+def format_number(number: float | str, unit: str) -> str:
     """One number in the words of its unit: percent for shares, separators for counts, no p value of zero.
 
     Parameters
@@ -269,15 +249,11 @@ def format_number(number: float | str, unit: str, extra: int = 0) -> str:
         The number; a text stands as it is.
     unit : str
         What is counted or measured.
-    extra : int
-        Decimals beyond those that the unit is shown with.
 
     Examples
     --------
     >>> format_number(0.3806, "share of turns"), format_number(6812, "turns"), format_number(0.9613, "alpha")
     ('38.1%', '6,812', '0.961')
-    >>> format_number(0.38064, "share of turns", extra=1)
-    '38.06%'
     >>> format_number(0.0312, "p value"), format_number(0.0001, "p value")
     ('0.031', '< 0.001')
     """
@@ -286,48 +262,15 @@ def format_number(number: float | str, unit: str, extra: int = 0) -> str:
     if unit == P_VALUE and number < SMALLEST_P:
         return f"< {SMALLEST_P:g}"
     if unit.startswith("share"):
-        return f"{100 * number:z.{1 + extra}f}%"
+        return f"{100 * number:z.1f}%"
     if unit.startswith("level,"):
-        return f"{number:z.{2 + extra}f}"
+        return f"{number:z.2f}"
     if unit in {"seconds", "words"}:
-        return f"{number:z,.{1 + extra}f}"
+        return f"{number:z,.1f}"
     # A whole number that is no count, such as an alpha of 1, keeps its decimals.
     if isinstance(number, int) or unit in COUNTS or (float(number).is_integer() and abs(number) >= 10):
-        return f"{number:z,.{extra}f}"
-    return f"{number:z.{3 + extra}f}"
-
-
-_MOST_EXTRA = 12
-"""Decimals beyond the usual ones after which a number is written with all its digits."""
-
-
-def format_distinct(numbers: Sequence[float], unit: str) -> list[str]:
-    """Numbers in the words of their unit, with as many more decimals as it takes for different ones to look different.
-
-    A sentence that compares two numbers, such as a truth and the limit of an interval, has to show the difference.
-
-    Parameters
-    ----------
-    numbers : sequence of float
-        What is compared.
-    unit : str
-        Their unit.
-
-    Returns
-    -------
-    list of str
-        One text for each number; equal texts only for equal numbers.
-
-    Examples
-    --------
-    >>> format_distinct([0.8729, 0.8731, 0.91], "alpha"), format_distinct([0.87, 0.91], "alpha")
-    (['0.8729', '0.8731', '0.9100'], ['0.870', '0.910'])
-    """
-    for extra in range(_MOST_EXTRA + 1):
-        texts = [format_number(number, unit, extra) for number in numbers]
-        if len(set(texts)) == len(set(numbers)):
-            return texts
-    return [repr(number + 0.0) for number in numbers]  # not -0.0
+        return f"{number:z,.0f}"
+    return f"{number:z.3f}"
 
 
 def format_value(value: Mapping, part: str = "") -> str:

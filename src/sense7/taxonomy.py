@@ -8,7 +8,6 @@ and so is the grouping.
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -42,18 +41,6 @@ DIMENSION_NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 
 LEVELS = ("very poor", "poor", "neutral", "good", "very good")
 """Words of the five levels, lowest first; level k is ``LEVELS[k - 1]``."""
-
-
-def levels_in_words(levels: Iterable[int]) -> str:
-    """Levels as a sentence names them, in the order given.
-
-    Examples
-    --------
-    >>> levels_in_words([2, 1]), levels_in_words([1]), levels_in_words([3, 2, 1])
-    ('poor or very poor', 'very poor', 'neutral, poor or very poor')
-    """
-    words = [LEVELS[level - 1] for level in levels]
-    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def normalise_word(text: str) -> str:

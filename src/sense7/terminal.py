@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun, in the plural unless it is one.
@@ -14,17 +12,6 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     ('1 item', '1,200 warnings', '0 copies')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
-
-
-def in_words(number: int) -> str:
-    """A small whole number as a word, as sentences say it; a larger one in digits.
-
-    Examples
-    --------
-    >>> in_words(5), in_words(1500)
-    ('five', '1,500')
-    """
-    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
 
 
 def did_you_mean(text: str, names: Iterable[str], otherwise: str = "") -> str:

@@ -87,7 +87,7 @@ def test_every_internal_link_leads_somewhere(edition):
             if not place.is_file():
                 broken.append((file, address))
             elif "=" in anchor and place.name == "explorer.html":
-                continue  # what the explorer is asked for: test_interactive_pages.py
+                continue  # what the explorer is asked for: tests/browser
             elif anchor and place.suffix == ".html":
                 name = str(place.resolve().relative_to(edition.html.resolve()))
                 if unquote(anchor) not in edition.anchors(name):

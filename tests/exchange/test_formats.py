@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.changing import changed, places
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from sense7.errors import UserError
 from sense7.exchange import ImportSummary, read_chats, records
 from sense7.exchange.chatgpt import read_chatgpt

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from helpers import checkout as small
 from helpers import hostile
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from sense7 import cli, tables
 from sense7.book import execute
 from sense7.book.execute import rerun

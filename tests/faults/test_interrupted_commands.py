@@ -17,7 +17,7 @@ import pytest
 
 from helpers import endpoint, interrupting
 from helpers.downloads import Server, workbook
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
 from sense7.judge.files import read_predictions
 from sense7.judge.journal import JOURNAL

@@ -1,6 +1,7 @@
 """Poor turns, and what breaks empathy: against all orders of turns and models fitted one by one."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,10 @@ import sense7 as s7
 from helpers import golden
 from helpers.studies import bootstrap_of
 from sense7.estimators.estimates import estimate_row, estimate_table
-from sense7.findings import disrupted, poor_turn
+from sense7.findings import disrupted, measures, poor_turn
+from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES
+from sense7.findings.words import commented_turns
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets
@@ -171,3 +174,24 @@ def test_the_reversed_order_is_the_statistic_of_conversations_read_backwards():
         difference = table.loc[f"{name}, as it happened minus reversed"]
         assert difference["estimate"] == pytest.approx(forward["estimate"] - backward["estimate"])
         assert difference["n"] == backward["n"]
+
+
+# What is poor
+
+
+def test_a_rating_is_poor_by_its_label():
+    ratings = np.array([1, 2, 2.5, 2.500001, 1.67, 3, 3.5, 5, np.nan])
+    assert measures.is_poor(ratings).tolist() == [True, True, True, False, True, False, False, False, False]
+    assert measures.is_poor(ratings).tolist() == (labels(ratings) <= measures.POOR).tolist()
+    series = pd.Series(ratings, index=list("abcdefghi"))
+    pd.testing.assert_series_equal(measures.is_poor(series), pd.Series(measures.is_poor(ratings), series.index))
+
+
+def test_ratings_between_levels_are_counted_by_their_label(minimal_sheets):
+    study = parse_sheets(minimal_sheets(conversations=4, turns=2))
+    ratings = pd.Series([1.67, 3.5, 2.5, 2.75, 3.0, 4.5, 5.0, np.nan])
+    study = replace(study, turns=study.turns.assign(overall=ratings))
+    found = poor_turn.poor_turn_conversations(study)
+    assert found["poor"].tolist() == [1, 1, 0, 0]
+    levels = commented_turns(study)["level"]
+    assert levels.fillna(0).tolist() == [2, 4, 2, 3, 3, 4, 5, 0]

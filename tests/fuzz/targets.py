@@ -69,13 +69,6 @@ def kept(name: str) -> dict[str, bytes]:
         return {entry: archive.read(entry) for entry in archive.namelist()}
 
 
-def keep(name: str, inputs: dict[str, bytes]) -> None:
-    """Keep these inputs of a target, and no others; equal inputs give equal bytes."""
-    with zipfile.ZipFile(CORPUS / f"{name}.zip", "w") as archive:
-        for entry in sorted(inputs):
-            archive.writestr(zipfile.ZipInfo(entry), inputs[entry], zipfile.ZIP_DEFLATED)
-
-
 @contextlib.contextmanager
 def as_file(content: bytes, name: str) -> Iterator[Path]:
     """Write the bytes as a file in a folder of its own."""

@@ -1,4 +1,4 @@
-"""A loopback server that plays an OpenAI-compatible endpoint, with faults by script.
+"""A loopback server that plays an OpenAI-compatible endpoint, with faults by script, and the extra that asks it.
 
 It records what it was asked and what it answered. It stops when its block is left:
 
@@ -15,8 +15,11 @@ import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic as now
+
+import pytest
 
 MODEL_RETURNED = "judge-2026-01-01"
 FINGERPRINT = "fp_loopback"
@@ -241,3 +244,9 @@ class Endpoint:
             "usage": {"prompt_tokens": counted, "completion_tokens": 30, "total_tokens": counted + 30},
         }
         return json.dumps(completion).encode()
+
+
+def need_the_judge():
+    """Skip a test, or a file of tests, without the extra that asks a judge, which takes seconds to import."""
+    if find_spec("inspect_ai") is None:
+        pytest.skip("the extra judge is not installed", allow_module_level=True)

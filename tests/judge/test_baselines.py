@@ -438,7 +438,7 @@ def test_the_command_writes_files_and_prints_their_paths(study, tmp_path, monkey
     done = CliRunner().invoke(app, ["judge", "learn", "--data", "mine.xlsx", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert str(tmp_path / "learned-judge-baseline-iter1.xlsx") in done.stdout
-    assert "40 conversations of 8 participants" in done.stderr
+    assert "learning from 40 conversations" in done.stderr
 
 
 SAYINGS = ["tea", "ale", "warm day", "cold day", "tea and ale", ""]

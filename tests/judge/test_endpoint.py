@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from helpers import endpoint
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from helpers.judged import ask, frame_of, number_of, plan_for
 from sense7.errors import UserError
 from sense7.judge import endpoint as client

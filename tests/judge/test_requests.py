@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, plan_for
 from sense7.errors import UserError
 from sense7.judge.requests import Prompt, chat_json, chats, parse_parameters

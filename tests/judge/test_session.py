@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from helpers import endpoint
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
 from sense7.findings.ground_truth import ground_truth

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers import endpoint
-from helpers.extras import need_the_judge
+from helpers.endpoint import need_the_judge
 from helpers.judged import kept_in
 from sense7 import sources
 from sense7.book import execute

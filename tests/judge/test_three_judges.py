@@ -75,7 +75,7 @@ def test_computed_values_are_those_of_scipy_and_scikit_learn(groups, agreement):
         assert row.n == 50
 
 
-def test_reproduced_values_are_counted_with_a_list_of_each(agreement):
+def test_reproduced_values_are_counted(agreement):
     """By steps of the scale, 93 kappas of 126 stay: known answer, computed independently of the project."""
     counts = {row["key"]: row for row in three_judges.reproduced(agreement)}
     apart = [(agreement[f"{measure}_published"] - agreement[measure]).abs().max() for measure in ("spearman", "kappa")]
@@ -83,11 +83,8 @@ def test_reproduced_values_are_counted_with_a_list_of_each(agreement):
     for measure in ("spearman", "kappa"):
         for corpus, n in {"empatheticdialogues": 18, "epitome": 18, "lend_an_ear": 36, "perceived_empathy": 54}.items():
             count = counts[f"kumar_{measure}_{corpus}"]
-            assert (count["estimate"], count["n"], len(count["listed"])) == (n, n, n)
+            assert (count["estimate"], count["n"]) == (n, n)
     assert [counts[f"kumar_{name}"]["estimate"] for name in ("values_reproduced", "kappa_steps_equal")] == [252, 93]
-    listed = counts["kumar_kappa_empatheticdialogues"]["listed"].set_index("what").round(2)
-    row = listed.loc["empathy: experts (median) and crowd"]
-    assert (row["published"], row["computed"], row["same"]) == (0.15, 0.15, True)
 
 
 def test_a_value_that_is_not_the_same_counts_as_not_reproduced(judged, agreement):

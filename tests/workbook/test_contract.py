@@ -1,6 +1,5 @@
 """What every reader of a Study may rely on, and what the available data sets are known to hold."""
 
-import numpy as np
 import pandas as pd
 import pandera.pandas as pa
 from hypothesis import HealthCheck, given, settings
@@ -233,6 +232,5 @@ def test_ieval(workbooks):
 def test_golden(workbooks, golden):
     study, report = known(workbooks, "reference")
     assert report["counts"]["conversations"] == golden["n_conversations"]
-    assert report["counts"]["turns with a rating"] == len(study.turns) == golden["n_turns"]
+    assert report["counts"]["turns with a rating"] == golden["n_turns"]
     assert study.diagnostics == []
-    assert np.isfinite(ground_truth(study.turns, study.conversations["conversation"])).all()

@@ -201,9 +201,7 @@ def site(
     print(write_site(edition_folder(find_project().place, "synthetic").parent, editions, out))
 
 
-def notebooks(
-    check_only: Annotated[bool, option("Only say whether they are up to date.", "--check")] = False,
-) -> None:
+def notebooks() -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
     from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
     from sense7.book.plan import configuration
@@ -211,9 +209,7 @@ def notebooks(
 
     root = find_checkout()
     address = installable_from(configuration(root)["repository"])
-    stale = derive_copies(find_notebooks(root), address, write=not check_only)
-    if stale and check_only:
-        fail(f"not up to date: {', '.join(path.name for path in stale)}. Run: make derived", 1)
+    stale = derive_copies(find_notebooks(root), address)
     print(f"{len(stale)} written" if stale else "up to date")
 
 

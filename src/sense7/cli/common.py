@@ -1,4 +1,4 @@
-"""What verbs share: options, a bar for long work, and how they end; see :mod:`sense7.cli`."""
+"""What verbs share: options, tables, and how they end; see :mod:`sense7.cli`."""
 
 import contextlib
 import functools
@@ -133,20 +133,6 @@ def print_table(title: str, heads: Iterable[str], rows: Iterable[Iterable], *, l
         cells = (f"{one:,}" if isinstance(one, int) else one for one in row)
         table.add_row(*(Text(plain_lines(cell)) for cell in cells))
     Console(width=None if sys.stdout.isatty() else 160).print(table)
-
-
-@contextlib.contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[tuple[Callable | None, Callable]]:
-    """What moves a bar on a terminal's standard error, None elsewhere; and what prints a line there, above the bar."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, highlight=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        move = functools.partial(bar.update, bar.add_task(what, total=total))
-        say = functools.partial(console.print, markup=False, soft_wrap=True)
-        yield move if console.is_terminal else None, lambda line: say(plain_lines(line))
 
 
 def reporting(quiet: bool) -> Callable:

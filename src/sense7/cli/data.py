@@ -59,7 +59,9 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
-    truth = out.with_name(f"{out.stem}_truth.json")
+    from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
+
+    truth, folder = out.with_name(f"{out.stem}_truth.json"), simulated_folder(out)
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
@@ -67,16 +69,10 @@ def simulate(
     chosen = simulation.Parameters.from_mapping({name: assigned[name] for name in assigned.keys() - of_judge.keys()})
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     simulated = simulation.simulate(chosen, seed=seed, judge=asked)
-    if asked is None:
-        simulated.write(out, truth)
-        print(f"{out}\n{truth}")
-        return
-    from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
-
-    folder = simulated_folder(out)
-    require_own_folder(folder)
+    if asked:
+        require_own_folder(folder)
     simulated.write(out, truth)
-    predictions = write_simulated(simulated, folder)
+    predictions = write_simulated(simulated, folder) if asked else []
     print("\n".join(map(str, (out, truth, *predictions))))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Many, complain, option, progress_bar, with_options
+from sense7.cli.common import Data, Many, complain, option, with_options
 from sense7.errors import UserError
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
@@ -21,8 +21,6 @@ from sense7.terminal import count_of, plain_lines
 if TYPE_CHECKING:
     from sense7.judge.answers import Written
     from sense7.judge.session import Tally
-
-SECONDS_BETWEEN_LINES = 5.0
 
 judge = typer.Typer(no_args_is_help=True, help="Ask a model to rate conversations, and evaluate what it says.")
 batch = typer.Typer(no_args_is_help=True, help="Ask by way of OpenAI's Batch API.")
@@ -141,27 +139,26 @@ def run(
     lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
     unusable = count_of(plan.give_up_after, "reply", "replies in a row")
     lines.append(f"stops          after {unusable} that cannot be used (--give-up-after)")
+    print("\n".join(lines), file=sys.stdout if dry_run else sys.stderr)
     if dry_run:
-        print("\n".join(lines))
         return
-    print("\n".join(lines), file=sys.stderr)
     reason = "" if yes else plan.estimate.needs_consent(near=endpoint.is_near)
     if reason and not sys.stdin.isatty():
         raise UserError(f"{reason}. Give --yes to go on; or fewer --runs, or a --limit.")
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
         raise UserError("nothing was sent")
-    last, total = time.monotonic(), plan.estimate.calls
-    with progress_bar("", total) as (move, say):
+    last = time.monotonic()
 
-        def show(tally: "Tally") -> None:
-            nonlocal last
-            if move:
-                move(completed=tally.done, description=tally.line())
-            elif tally.done == total or time.monotonic() - last >= SECONDS_BETWEEN_LINES:
-                last = time.monotonic()
-                print(tally.line(), file=sys.stderr, flush=True)
+    def say(line: str) -> None:
+        print(plain_lines(line), file=sys.stderr, flush=True)
 
-        outcome = carry_out(plan, progress=show, say=say)
+    def show(tally: "Tally") -> None:
+        nonlocal last
+        if tally.done == tally.total or time.monotonic() - last >= 5:
+            last = time.monotonic()
+            say(tally.line())
+
+    outcome = carry_out(plan, progress=show, say=say)
     problems = [outcome.stopped] if outcome.stopped else outcome.without_score
     failed = outcome.statuses["api_error"] + outcome.statuses["not_asked"]
     if failed:
@@ -216,8 +213,7 @@ def learn(
 
     study = load(data)
     rated = count_of(len(study.conversations), "conversation")
-    people = count_of(study.conversations["participant"].nunique(), "participant")
-    print(plain_lines(f"learning from {rated} of {people}; up to a minute or two ..."), file=sys.stderr, flush=True)
+    print(f"learning from {rated}; up to a minute or two ...", file=sys.stderr, flush=True)
     print(plain_lines(str(write_learned(study, out))))
 
 

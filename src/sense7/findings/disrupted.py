@@ -20,7 +20,7 @@ from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
-from sense7.terminal import count_of, in_words
+from sense7.terminal import count_of
 
 __all__ = [
     "LASTING_DROP",
@@ -38,7 +38,7 @@ TIMES = tuple(range(-3, 6))
 BEFORE, LASTING = (-3, -2, -1), (2, 3, 4, 5)
 """Event times that :func:`lasting_drop` compares."""
 AFTERWARDS = f"turns {min(LASTING)} to {max(LASTING)} after"
-LASTING_DROP = f"Mean level of the {in_words(len(BEFORE))} turns before minus that of {AFTERWARDS}"
+LASTING_DROP = f"Mean level of the three turns before minus that of {AFTERWARDS}"
 """The estimand of :func:`lasting_drop`, for captions."""
 
 DIFFERENCE = "level, difference"
@@ -221,7 +221,7 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         return in_resamples(bootstrap, partial(dropped, level), event, event.around)
 
     over = "over all orders of the ratings within each conversation"
-    before = f"mean level of the {in_words(len(BEFORE))} turns before the first poor one minus that of {AFTERWARDS} it"
+    before = f"mean level of the three turns before the first poor one minus that of {AFTERWARDS} it"
     numbers = (
         ("as rated", as_rated, before, "lasting_drop_as_rated"),
         ("in permuted order", permuted, f"the same, expected {over}", "lasting_drop_in_chance_order"),

@@ -160,40 +160,37 @@ def reproduced(agreement: pd.DataFrame) -> list[dict]:
     """Return how many published values are reproduced, as arguments of ``Recorder.value``.
 
     A value is reproduced if the computed one, rounded to two decimals, is the published one: the two are compared in
-    whole hundredths. The counts of one corpus and measure list every value.
+    whole hundredths.
 
     Examples
     --------
     >>> [row["estimate"] for row in reproduced(agreement_table(ratings()))]
     [18, 18, 36, 54, 18, 18, 36, 54, 252, 93, '0.00498']
     """
-    raters = {f"expert{i}": f"expert {i}" for i in (1, 2, 3)} | NAMES | {"experts": "experts (median)"}
-    raters["llm"] = JUDGES["gemini"]
-    what = [f"{_words(row.question)}: {raters[row.first]} and {raters[row.second]}" for row in agreement.itertuples()]
     hundredths = {name: np.rint(100 * column) for name, column in agreement.select_dtypes("number").items()}
-    equal, rows, every = "computed from the released ratings, equal to two decimals", [], []
+    equal, rows = "computed from the released ratings, equal to two decimals", []
 
-    def count(key: str, same: pd.Series, method: str, **more) -> dict:
+    def count(key: str, same: pd.Series, method: str) -> None:
         shown = {"n": len(same), "unit": "published values", "method": method}
-        return {"key": f"kumar_{key}", "estimate": int(same.sum())} | shown | more
+        rows.append({"key": f"kumar_{key}", "estimate": int(same.sum())} | shown)
 
+    same, apart = {}, []
     for measure, title in {"spearman": "Spearman", "kappa": "kappa"}.items():
-        published, computed = agreement[f"{measure}_published"], agreement[measure]
-        same = hundredths[measure] == hundredths[f"{measure}_published"]
-        every.append(pd.DataFrame({"what": what, "published": published, "computed": computed, "same": same}))
+        same[measure] = hundredths[measure] == hundredths[f"{measure}_published"]
+        apart.append((agreement[f"{measure}_published"] - agreement[measure]).abs().max())
         for corpus in CORPORA:
-            own = every[-1][agreement["corpus"] == corpus]
-            rows.append(count(f"{measure}_{corpus}", own["same"], f"{title} {equal}", listed=own))
-    listed, by_scale = pd.concat(every), hundredths["kappa_scale"] == hundredths["kappa_published"]
+            count(f"{measure}_{corpus}", same[measure][agreement["corpus"] == corpus], f"{title} {equal}")
+    both = pd.concat(same.values())
+    count("values_reproduced", both, equal)
     by_steps = f"quadratic weights by {STEPS['scale']}, equal to two decimals"
+    count("kappa_steps_equal", hundredths["kappa_scale"] == hundredths["kappa_published"], by_steps)
     largest = {
         "key": "kumar_largest_difference",
-        "estimate": f"{(listed['published'] - listed['computed']).abs().max():.5f}",
-        "n": len(listed),
+        "estimate": f"{max(apart):.5f}",
+        "n": len(both),
         "unit": "Spearman's rho or weighted kappa",
         "method": "largest absolute difference of a published and a computed value, before rounding",
     }
-    rows += [count("values_reproduced", listed["same"], equal), count("kappa_steps_equal", by_scale, by_steps)]
     return [*rows, largest]
 
 

@@ -196,8 +196,7 @@ def _claim_cells(row: Mapping) -> list[str | list[nodes.Node]]:
     """Cells of a claim in the ledger: the claim, the published, the computed, and both marks."""
     claim, computed, check = row["published"], row["computed"], row["check"]
     title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
-    source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
-    source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
+    source = f"Grade {claim['grade']}: {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
     cells = [[paragraph(title), paragraph(f"Needs: {claim['needs']}")], [*map(paragraph, (claim["shown"], source))]]
     if claim["contradiction"]:
         cells[0].append(paragraph(nodes.strong(text="Contradiction: "), claim["contradiction"]))
@@ -207,13 +206,6 @@ def _claim_cells(row: Mapping) -> list[str | list[nodes.Node]]:
         link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
         n = f"n = {computed['n']:,}; " if computed["n"] else ""
         cells.append([paragraph(link), paragraph(f"{n}{computed['method']}")])
-        if figures := computed.get("listed"):
-            lines = (
-                f"<li>{html.escape(one['what'])}: published {one['published']:.2f}, here {one['computed']:.4f}"
-                f"{'' if one['same'] else ' <strong>(not the same)</strong>'}</li>"
-                for one in figures
-            )
-            cells[-1] += fold("Every value", raw(f"<ul>{''.join(lines)}</ul>"))
     cells.append([paragraph(rule_badge(row)), paragraph(rule_in_words(row["rule"]))])
     if reason := (claim["compare"] or {}).get("reason"):
         cells[-1] += fold("Why this rule", raw(f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
