@@ -181,7 +181,7 @@ def code(ours: bool) -> None:
 
 def prose(ours: bool) -> None:
     """An edit that executes nothing."""
-    edit("\n## How it was computed\n", "\nA line, edited at {}.\n")
+    edit("\n## What this does not show\n", "\nA line, edited at {}.\n")
 
 
 # Reading, and growth
