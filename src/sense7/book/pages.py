@@ -151,14 +151,18 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
 def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
-    options = config["sphinx"]["config"]["html_theme_options"]
+    sphinx = config["sphinx"]["config"]
+    options = sphinx["html_theme_options"]
     options["announcement"] = facts["label"]  # each page puts the banner in its place
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
-    config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    sphinx["sense7_edition"] = str(edition)
+    # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
+    own = {"defer": "defer", "data-edition": facts["name"]}
+    sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", own]]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()

@@ -1,4 +1,4 @@
-"""The end of a page, its cells, the lists of the library, the explorer, and figures of other notebooks."""
+"""The end of a page, its cells, the lists of the library, and figures of other notebooks."""
 
 import json
 import re
@@ -10,7 +10,6 @@ from docutils import nodes
 
 import sense7
 from sense7.book.extensions.page import (
-    LACKING,
     _fold_more,
     _gather_code,
     _say_what_was_not_run,
@@ -118,20 +117,12 @@ def test_other_text_and_other_fences_stay_as_they_are():
     assert expand(page) == page
 
 
-# The explorer, and figures of other notebooks
+# Figures of other notebooks
 
 FIGURE = (
     '<figure class="sense7-figure sense7-specifications" id="specification-alpha"><script type="application/json">{}'
     '</script><a download="alpha.csv" href="#">Data (CSV)</a></figure>'
 )
-
-
-def test_the_explorers_page_has_its_place_its_data_and_words_without_javascript(page):
-    shown, warnings = page("# Explorer\n\n```{explorer}\n```\n", ["page"])
-    assert warnings == ""
-    assert shown.find(id="sense7-explorer")["data-folder"] == "../explorer/"
-    assert shown.noscript.get_text(strip=True).startswith("This page needs JavaScript")
-    assert "../explorer/conversations.js" in [script.get("src") for script in shown.find_all("script")]
 
 
 def notebook(*cells):
@@ -152,14 +143,15 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     [
         (f"<div>{FIGURE}</div>", "alpha", FIGURE, ""),
         ("<p><em>No curve of alpha.</em></p>", "alpha", "<em>No curve of alpha.</em>", ""),
-        (None, "alpha", LACKING, ""),
+        (None, "alpha", "", "notebooks/15-robustness has no figure 'alpha'"),
         (FIGURE, "alfa", "", "notebooks/15-robustness has no figure 'alfa'"),
     ],
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
-def test_a_page_shows_the_specifications_of_its_finding_or_why_it_cannot(page, shown, name, words, complaint):
+def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(page, shown, name, words, complaint):
     executed = {} if shown is None else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
-    html_of, warnings = page(f"# Page\n\n```{{specifications}} {name}\n```\n", ["page"], executed=executed)
+    source = f"# Page\n\n```{{picture}} notebooks/15-robustness {name}\n```\n"
+    html_of, warnings = page(source, ["page"], executed=executed)
     assert complaint in warnings
     assert bool(warnings) is bool(complaint)
     assert words in str(html_of)

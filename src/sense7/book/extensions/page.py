@@ -5,12 +5,9 @@ that no value is computed without being shown. The code of each section is one f
 ``by-hand`` stands open where it is, also on paper. All below the heading "More analyses" is one closed fold, which
 paper leaves out. A sentence in the place of results that cannot be computed is shown where the first of them stands.
 
-- the directive ``explorer``: where the page shows the conversations (see ``book/static/explorer.js``);
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
-- ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
-  headline, with the control that ``book/static/specifications.js`` adds to it;
 - a fence ``{functions} NAMES`` becomes a section for each module or package that it names: a signature and a sentence
   for each function. The whole docstrings are read in an editor and by ``help()``.
 
@@ -34,7 +31,6 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import sense7
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
 from sense7.book.notebooks import NOT_RUN
@@ -61,7 +57,7 @@ def _add_rerun(app, tree) -> None:
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
         title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
-        table = values_table(edition, keys, title, of_page=True)
+        table = values_table(edition, keys, title)
         table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
         section += fold(f"All values of this page ({len(keys):,})", table, classes="sense7-fold sense7-not-on-paper")
     sections = [*tree.findall(nodes.section)]
@@ -123,34 +119,6 @@ def _fold_more(app, tree) -> None:
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
 
-ROBUSTNESS = "notebooks/15-robustness"
-"""The page whose notebook draws the specification curves."""
-
-LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."
-EXPLORER_SCRIPTS = ("explorer-elements.js", "explorer-filters.js", "explorer-conversation.js", "explorer.js")
-"""In the order in which they build on each other."""
-
-
-class ExplorerDirective(SphinxDirective):
-    """The place that the script fills."""
-
-    def run(self):
-        page = (
-            f'<div class="sense7-explorer" id="sense7-explorer" data-folder="../{EXPLORER_FOLDER}/">\n'
-            "<noscript><p>This page needs JavaScript to show the conversations. Without it, they can be read in the "
-            "workbook, which lies in the folder data of this edition: sheets Tasks and Messages.</p></noscript>\n"
-            f'</div>\n<script defer src="../{EXPLORER_FOLDER}/conversations.js"></script>\n'
-        )
-        return [nodes.container("", raw(page), classes=["full-width"])]
-
-
-def _add_explorer_files(app, page, template, context, tree) -> None:
-    """Only the explorer's page loads the explorer's style and scripts."""
-    if page == EXPLORER_PAGE.removesuffix(".html"):
-        app.add_css_file("explorer.css")
-        for script in EXPLORER_SCRIPTS:
-            app.add_js_file(script, loading_method="defer")
-
 
 def find_picture(node: dict, name: str) -> str | None:
     """HTML of a notebook's figure, or of the sentence in its place.
@@ -189,18 +157,6 @@ class PictureDirective(SphinxDirective):
             raise self.error(f"{page} has no figure {name!r}")
         # Made by figures and tables of this library, which escape all texts of a workbook.
         return [nodes.container("", raw(shown), classes=["sense7-picture"])]
-
-
-class SpecificationsDirective(PictureDirective):
-    """The specifications of a headline."""
-
-    required_arguments = 1
-
-    def run(self):
-        if not Path(self.config.sense7_edition, f"{ROBUSTNESS}.ipynb").exists():
-            return [paragraph(nodes.emphasis(text=LACKING))]
-        self.arguments = [ROBUSTNESS, *self.arguments]
-        return super().run()
 
 
 # --- formulas -----------------------------------------------------------------------------
@@ -301,9 +257,6 @@ def setup(app):
     for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
     app.connect("source-read", _expand_source)
-    app.add_directive("explorer", ExplorerDirective)
     app.add_directive("picture", PictureDirective)
-    app.add_directive("specifications", SpecificationsDirective)
-    app.connect("html-page-context", _add_explorer_files)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,6 @@
 A Sphinx extension:
 
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
-- ``distances``: which recorded values lie further from their implied truth than 1.96 standard errors, and how many
-  would be expected to; on data without a known truth it is one sentence;
 - ``reference-values``: how many values R gives, what is compared with which call, and the largest error, from
   ``data/reference.json``, which ``make reference`` measures.
 """
@@ -15,17 +13,14 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.values import Edition, fold, looked_up, marks, page_table, paragraph
+from sense7.book.extensions.values import Edition, marks, page_table, paragraph
 from sense7.checkout import data_file
 from sense7.errors import UserError
-from sense7.implied import BEYOND, ImpliedTruth, distances
+from sense7.implied import BEYOND, ImpliedTruth
 from sense7.record import format_number, format_value
-from sense7.terminal import count_of
 
 __all__ = ["setup"]
 
-NOT_SIMULATED = "These data are not simulated: no truth is known."
-NO_TRUTH = "These data are simulated, but the file with their truth is missing: no truth is known."
 NO_REFERENCE = "The table of reference values is not part of this checkout. `make reference` measures it."
 
 
@@ -50,21 +45,15 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
     return parts, "; ".join(words) or "no interval, and its spread over simulated studies is not known"
 
 
-def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: bool = False) -> nodes.container:
-    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied.
-
-    Names lead to the cells that computed them, unless they are of the page itself, which may not show them.
-    """
+def values_table(edition: Edition, keys: Sequence[str], title: str) -> nodes.container:
+    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
     with_truth = any(key in edition.implied for key in keys)
     body = []
     for key in keys:
         value, truth = edition.values[key], edition.implied.get(key)
-        cell = f"#cell-{value['cell']}" if value["cell"] else ""
-        address = f"../notebooks/{value['notebook']}.html{cell}"
-        name = nodes.literal(text=key)
-        name = name if of_page else nodes.reference("", "", name, refuri=address, internal=True)
         n = "" if value["n"] is None else f"{value['n']:,}"
-        row = [[paragraph(name)], format_value(value) + marks(edition, key), n, value["method"] or ""]
+        name = [paragraph(nodes.literal(text=key))]
+        row = [name, format_value(value) + marks(edition, key), n, value["method"] or ""]
         if truth is not None:
             implied = format_number(truth.value, value["unit"])
             parts, words = compared(value, truth) if value["estimate"] is not None else (False, "-")
@@ -75,29 +64,6 @@ def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: 
     if with_truth:
         head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
     return page_table(title, head, widths, body, ["sense7-values", "colwidths-given"])
-
-
-class DistancesDirective(SphinxDirective):
-    """Recorded values that lie far from their implied truth."""
-
-    def run(self):
-        edition = looked_up(self.env, "edition.json")
-        looked_up(self.env, *{f"results/{value['notebook']}.json" for value in edition.values.values()})
-        if edition.facts["kind"] != "synthetic" or not edition.truth:
-            return [paragraph(NO_TRUTH if edition.facts["kind"] == "synthetic" else NOT_SIMULATED)]
-        known = distances(edition.values, edition.implied)
-        beyond = sorted((key for key in known if abs(known[key]) > BEYOND), key=lambda key: -abs(known[key]))
-        said = (
-            f"{len(beyond):,} of {count_of(len(known), 'value')} lie more than {BEYOND:g} standard errors from their "
-            f"implied truth; {0.05 * len(known):,.0f} are expected by chance. The values are correlated, since all "
-            "come from the same ratings, so that their number varies more from study to study than that of "
-            "independent values."
-        )
-        if not beyond:
-            return [paragraph(said)]
-        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
-        table = values_table(edition, beyond, title)
-        return [paragraph(said), *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
 
 
 class ReferenceValues(SphinxDirective):
@@ -147,7 +113,6 @@ def size(error: Mapping, kind: str) -> str:
 
 
 def setup(app):
-    """Register the directives with Sphinx."""
-    app.add_directive("distances", DistancesDirective)
+    """Register the directive with Sphinx."""
     app.add_directive("reference-values", ReferenceValues)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,16 +5,13 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
   ``.implied`` (what follows from what was planted) for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
-- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
-- the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
-  ``other works`` every claim about another work beside what its released numbers give.
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: nothing that a workbook holds is markup.
 """
 
 import contextlib
-import html
 import json
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +20,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxRole
 
 from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
@@ -35,12 +32,6 @@ from sense7.taxonomy import SIMULATED_WORDS
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
-_SCRIPTS = {"figures.js", "ledger.js", "reading-order.js", "specifications.js", "tables.js"}
-TUNED = (
-    "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
-    "evidence for anything."
-)
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
 
@@ -171,57 +162,6 @@ class ValueRole(TextRole):
         return [node], messages
 
 
-class LedgerDirective(SphinxDirective):
-    """The table of claims: about SENSE-7, or about other works."""
-
-    optional_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self):
-        others = self.arguments == ["other works"]
-        if self.arguments and not others:
-            raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
-        rows = [row for row in looked_up(self.env, "ledger.json").ledger if bool(row["published"]["release"]) == others]
-        checked = any(row["check"] for row in rows)
-        head = ["Claim", "Published", "Released numbers give" if others else "This edition", "Claim's rule"]
-        head += ["Check of the method"] * checked
-        title = "compared with the numbers that the work released" if others else "beside what this edition computed"
-        title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
-        widths = (24, 16, 20, 24, 16) if checked else (28, 22, 25, 25)
-        table = page_table(title, head, widths, [_claim_cells(row)[: len(head)] for row in rows], ["sense7-ledger"])
-        return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
-
-
-def _claim_cells(row: Mapping) -> list[str | list[nodes.Node]]:
-    """Cells of a claim in the ledger: the claim, the published, the computed, and both marks."""
-    claim, computed, check = row["published"], row["computed"], row["check"]
-    title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
-    source = f"Grade {claim['grade']}" + (f", {claim['also']}" if claim["also"] else "")
-    source += f": {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
-    cells = [[paragraph(title), paragraph(f"Needs: {claim['needs']}")], [*map(paragraph, (claim["shown"], source))]]
-    if claim["contradiction"]:
-        cells[0].append(paragraph(nodes.strong(text="Contradiction: "), claim["contradiction"]))
-    if computed is None:
-        cells.append("-")
-    else:
-        link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
-        n = f"n = {computed['n']:,}; " if computed["n"] else ""
-        cells.append([paragraph(link), paragraph(f"{n}{computed['method']}")])
-        if figures := computed.get("listed"):
-            lines = (
-                f"<li>{html.escape(one['what'])}: published {one['published']:.2f}, here {one['computed']:.4f}"
-                f"{'' if one['same'] else ' <strong>(not the same)</strong>'}</li>"
-                for one in figures
-            )
-            cells[-1] += fold("Every value", raw(f"<ul>{''.join(lines)}</ul>"))
-    cells.append([paragraph(rule_badge(row)), paragraph(rule_in_words(row["rule"]))])
-    if reason := (claim["compare"] or {}).get("reason"):
-        cells[-1] += fold("Why this rule", raw(f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
-    if not check:
-        return [*cells, "-"]
-    return [*cells, [paragraph(check_badge(row), *tuned_mark(row)), paragraph(check["says"])]]
-
-
 def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
     """A paragraph of texts and nodes; ``verbatim`` without typographic quotes and dashes, which change names."""
     attributes |= {"support_smartquotes": False} if verbatim else {}
@@ -245,20 +185,6 @@ def _anchor_cells(app, tree) -> None:
     for node in tree.findall(nodes.container):
         if node.get("nb_element") == "cell_code" and node.get("exec_count"):
             node["ids"].append(f"cell-{node['exec_count']}")
-
-
-def _add_files(app) -> None:
-    """Load the book's own styles and scripts, where the checkout has them."""
-    folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
-    present = {path.name for folder in folders for path in folder.glob("*")}
-    for name in sorted(_STYLES & present):
-        app.add_css_file(name)
-    # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
-    scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
-    scripts["editions.js"] = {"data-edition": edition_of(app).facts["name"]}
-    for name, attributes in scripts.items():
-        if name in present:
-            app.add_js_file(name, loading_method="defer", **attributes)
 
 
 def _finish_page(app, page, template, context, doctree) -> None:
@@ -324,47 +250,14 @@ def page_table(
     return nodes.container("", table, classes=["sense7-scroll", "full-width"])
 
 
-OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
-
-
-def rule_badge(row: Mapping) -> nodes.inline:
-    """The first mark: whether these data pass the claim's rule; a filled shape."""
-    rule = row["rule"]
-    return nodes.inline(text=rule["mark"], classes=["sense7-badge", f"sense7-rule-{OUTCOME[rule['passed']]}"])
-
-
-def check_badge(row: Mapping) -> nodes.inline:
-    """The second mark: whether the method finds what was put into simulated data; an outlined shape."""
-    check = row["check"]
-    return nodes.inline(text=check["mark"], classes=["sense7-check", f"sense7-check-{OUTCOME[check['passed']]}"])
-
-
-def tuned_mark(row: Mapping) -> list:
-    """What follows a check whose true value was set near the published one."""
-    return [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] if row["tuned"] else []
-
-
-def rule_in_words(rule: Mapping) -> str:
-    """What a rule asks, why it cannot be decided, and how often simulated studies pass it."""
-    said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
-    if rule["power"] is not None:
-        said.append(
-            f"Simulated studies of SENSE-7's size pass it in {rule['power']:.0%} with the effect (power), in "
-            f"{rule['null']:.1%} without."
-        )
-    return " ".join(filter(None, said))
-
-
 def setup(app):
-    """Register roles, directive and anchors with Sphinx."""
+    """Register roles and anchors with Sphinx."""
     app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
     app.add_role("value", ValueRole())
     for name, lookup in (("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
-    app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("html-page-context", _finish_page)
-    app.connect("builder-inited", _add_files)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
