@@ -145,7 +145,7 @@ def forge_record(copy):
     ("spoil", "message"),
     [
         (shutil.rmtree, "neither an edition .*sense7 build"),
-        (lambda copy: (copy / "edition.json").unlink(), "Pages alone can't be verified"),
+        (lambda copy: (copy / "edition.json").unlink(), "Pages alone are no edition"),
         (lambda copy: (copy / "edition.json").write_text("{"), r"edition\.json: no JSON"),
         (lambda copy: (copy / "edition.json").write_text("{}"), "not what a build writes"),
         (lambda copy: edit_facts(copy, parameters=[]), r"edition\.json: not what a build writes"),

@@ -13,9 +13,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import scratch_folder, write_whole
+from sense7.files import one_line, reason, scratch_folder, write_whole
 from sense7.record import MANIFEST
 from sense7.sources import SOURCES
+from sense7.terminal import did_you_mean
 
 EDITIONS_LIST = "editions.js"
 EXPLORER_PAGE = "book/explorer.html"
@@ -32,9 +33,37 @@ def _json(path: Path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_json(path: Path):
+    """Content of one of an edition's JSON files; refused if it can't be read."""
+    try:
+        return _json(path)
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
+
+
 def edition_folder(place: Path, name: str) -> Path:
     """Where the edition of a name lies."""
     return place / "_build" / "editions" / name
+
+
+def find_edition(place: Path, edition: str) -> Path:
+    """Folder of an edition by its name or its path."""
+    named, given = edition_folder(place, edition), Path(edition).expanduser()
+    for folder in (given, named) if os.sep in edition else (named, given):  # a name comes before a folder of this name
+        if (folder / "edition.json").is_file():
+            return folder.absolute()
+    if named.is_dir() or given.is_dir():
+        raise UserError(
+            f"{edition}: no edition.json there. Pages alone are no edition: give the whole folder of one, with data/, "
+            "results/, notebooks/, html/ and ledger.json."
+        )
+    present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
+    hint = did_you_mean(edition, present, f"Build it: sense7 build {edition}, or give the path of its folder.")
+    raise UserError(
+        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. {hint}"
+    )
 
 
 def source_of(data: str, path: Path) -> str:

@@ -30,10 +30,10 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives as options
-from jinja2 import Environment, PackageLoader
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
+from sense7.book.pages import TEMPLATES
 from sense7.claims import ONLY_OFFICIAL, OUTCOMES
 from sense7.record import format_number, format_value
 from sense7.taxonomy import SIMULATED_WORDS
@@ -41,8 +41,7 @@ from sense7.terminal import count_of
 
 __all__ = ["setup"]
 
-_SHOWN = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True).get_template("claims.html")
-_SHOWN = _SHOWN.module
+_SHOWN = TEMPLATES.get_template("claims.html").module
 
 OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
 MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}

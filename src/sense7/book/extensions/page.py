@@ -56,10 +56,8 @@ def _add_rerun(app, tree) -> None:
     command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
-        title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
-        table = values_table(edition, keys, title)
-        table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-        section += fold(f"All values of this page ({len(keys):,})", table, classes="sense7-fold sense7-not-on-paper")
+        classes = "sense7-fold sense7-not-on-paper"
+        section += fold(f"All values of this page ({len(keys):,})", values_table(edition, keys), classes=classes)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 
@@ -163,9 +161,6 @@ class PictureDirective(SphinxDirective):
 
 _LOGGER = logging.getLogger(__name__)
 
-_SIZES = re.compile(r"\\(?:[Bb]igg?)(?![A-Za-z])|(?<=\\)(?=dots(?![A-Za-z]))")
-"""Commands of TeX that docutils does not know: sizes of brackets, which are left out, and dots, which become ldots."""
-
 
 class _MathML(SphinxTransform):
     """Before the domains look for any formula: else the page would ask for a library from the network."""
@@ -177,11 +172,10 @@ class _MathML(SphinxTransform):
             return  # LaTeX has formulas of its own
         for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
             block = isinstance(node, nodes.math_block)
-            code = _SIZES.sub(lambda match: "" if match[0] else "l", node.astext())
             try:
-                formula = latex2mathml.tex2mathml(code, as_block=block)
+                formula = latex2mathml.tex2mathml(node.astext(), as_block=block)
             except (MathError, SyntaxError) as error:
-                _LOGGER.warning("formula %r: %s", code, error, location=node)
+                _LOGGER.warning("formula %r: %s", node.astext(), error, location=node)
                 continue
             if block:  # on a phone it scrolls in its place, by the keyboard too
                 formula = f'<div class="sense7-formula" role="group" aria-label="Formula" tabindex="0">{formula}</div>'

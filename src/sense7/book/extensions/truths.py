@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.values import Edition, marks, page_table, paragraph
+from sense7.book.extensions.values import Edition, marks, raw
+from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
-from sense7.errors import UserError
 from sense7.implied import BEYOND, ImpliedTruth
 from sense7.record import format_number, format_value
 
 __all__ = ["setup"]
 
-NO_REFERENCE = "The table of reference values is not part of this checkout. `make reference` measures it."
+_TABLES = TEMPLATES.get_template("tables.html").module
 
 
 def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
@@ -45,71 +45,27 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
     return parts, "; ".join(words) or "no interval, and its spread over simulated studies is not known"
 
 
-def values_table(edition: Edition, keys: Sequence[str], title: str) -> nodes.container:
+def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
     """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
-    with_truth = any(key in edition.implied for key in keys)
-    body = []
+    rows = []
     for key in keys:
         value, truth = edition.values[key], edition.implied.get(key)
-        n = "" if value["n"] is None else f"{value['n']:,}"
-        name = [paragraph(nodes.literal(text=key))]
-        row = [name, format_value(value) + marks(edition, key), n, value["method"] or ""]
-        if truth is not None:
-            implied = format_number(truth.value, value["unit"])
-            parts, words = compared(value, truth) if value["estimate"] is not None else (False, "-")
-            row += [[paragraph(implied), paragraph(truth.source)]]
-            row += [[paragraph(nodes.strong(text=words) if parts else words)]]
-        body.append(row + [[]] * (2 * with_truth - len(row[4:])))
-    head, widths = ("Name", "Value", "n", "How it was computed"), (28, 24, 10, 38)
-    if with_truth:
-        head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
-    return page_table(title, head, widths, body, ["sense7-values", "colwidths-given"])
+        parts, words = compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
+        row = {"value": value, "truth": truth, "parts": parts, "words": words}
+        row["shown"] = format_value(value) + marks(edition, key)
+        row["n"] = "" if value["n"] is None else f"{value['n']:,}"
+        row["implied"] = format_number(truth.value, value["unit"]) if truth else ""
+        rows.append(row)
+    return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
 
 
 class ReferenceValues(SphinxDirective):
     """The stored table of R's values."""
 
     def run(self):
-        try:
-            file = data_file("reference.json")
-        except UserError:
-            return [paragraph(NO_REFERENCE)]
+        file = data_file("reference.json")
         self.env.note_dependency(str(file))
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        rows = [
-            [
-                [
-                    paragraph(nodes.strong(text=row["statistic"])),
-                    *(paragraph(nodes.literal(text=name)) for name in row["functions"]),
-                    paragraph("R: ", nodes.literal(text=row["r"]), f" ({', '.join(row['packages'])})"),
-                ],
-                f"{row['values']:,}",
-                *([paragraph(size(error, kind)) for error in row["errors"]] for kind in ("tolerance", "largest_error")),
-            ]
-            for row in stored["families"]
-        ]
-        head = ("Statistic, function, and call of R", "Values", "Tolerance", "Largest error")
-        classes = ["sense7-reference", "colwidths-given"]
-        return [
-            paragraph(
-                f"R gives {stored['values']:,} values. The tests assert {stored['asserted']:,} of them; "
-                f"{stored['values'] - stored['asserted']:,} belong to statistics that the library does not compute."
-            ),
-            page_table("Every statistic that is compared with R", head, (52, 12, 17, 19), rows, classes),
-        ]
-
-
-def size(error: Mapping, kind: str) -> str:
-    """A tolerance or an error in few characters.
-
-    Examples
-    --------
-    >>> size({"tolerance": 1e-7, "kind": "relative"}, "tolerance"), size({"tolerance": 0}, "tolerance")
-    ('1e-07 of it', 'equal')
-    """
-    if not error["tolerance"] and kind == "tolerance":
-        return "equal"
-    return f"{error[kind]:.2g}" + " of it" * (error["kind"] == "relative" and error[kind] > 0)
+        return [raw(_TABLES.reference(json.loads(file.read_text(encoding="utf-8"))))]
 
 
 def setup(app):

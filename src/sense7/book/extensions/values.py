@@ -11,10 +11,9 @@ A key that does not exist is a warning, and warnings end the build. All texts en
 as text: nothing that a workbook holds is markup.
 """
 
-import contextlib
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from docutils import nodes
@@ -89,77 +88,60 @@ def marks(edition: Edition, key: str) -> str:
 
 
 class TextRole(SphinxRole):
-    """A role that becomes plain text, which ``lookup`` gives of the environment and the role's text."""
+    """A role that becomes plain text, which ``lookup`` gives of environment and text, with its long form, if any."""
 
     def __init__(self, lookup: Callable):
         self.lookup = lookup
 
     def run(self):
         try:
-            text = self.lookup(self.env, self.text)
+            words, explanation = self.lookup(self.env, self.text)
         except KeyError:
             _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
-            text = ""
+            return [], []
         # Typographic quotes and dashes would change names that come from a workbook.
-        return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"], support_smartquotes=False)], []
+        attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
+        if explanation:
+            return [nodes.abbreviation(self.rawtext, words, explanation=explanation, **attributes)], []
+        return [nodes.inline(self.rawtext, words, **attributes)], []
 
 
-def _published(env, name: str) -> str:
+def _published(env, name: str) -> tuple[str, str]:
     claim = looked_up(env, "ledger.json").claims[name]["published"]
     if claim["value"] is None:
         raise KeyError(name)
-    return claim["shown"]
+    return claim["shown"], ""
 
 
-def _fact(env, name: str) -> str:
-    return str(looked_up(env, "edition.json").facts[name])
+def _fact(env, name: str) -> tuple[str, str]:
+    return str(looked_up(env, "edition.json").facts[name]), ""
 
 
-class ValueRole(TextRole):
-    """A recorded value, or a part of it; n and method go with every value that has them."""
-
-    def __init__(self):
-        super().__init__(self.shown)
-
-    def _key(self, values: Mapping) -> tuple[str, str]:
-        key, _, part = (self.text, "", "") if self.text in values else self.text.rpartition(".")
-        if part not in ("", "estimate", "n", "implied"):
-            raise KeyError(self.text)
-        return key, part
-
-    def shown(self, env, text: str) -> str:
-        """The value as a sentence shows it."""
-        edition = edition_of(env)
-        key, part = self._key(edition.values)
-        value = edition.values[key]
-        looked_up(env, f"results/{value['notebook']}.json")
-        if part == "implied":
-            truth = edition.implied.get(key)
-            return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
-        said = format_value(value, part)
+def _value(env, text: str) -> tuple[str, str]:
+    """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
+    edition = edition_of(env)
+    key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
+    if part not in ("", "estimate", "n", "implied"):
+        raise KeyError(text)
+    value, truth = edition.values[key], edition.implied.get(key)
+    looked_up(env, f"results/{value['notebook']}.json")
+    if part == "implied":
+        words = format_number(truth.value, value["unit"]) if truth else "no value that is known here"
+    else:
         # The front page says in a sentence of its own how many values are tuned.
-        is_marked = part in ("", "estimate") and env.docname != self.config.root_doc
-        return said + marks(edition, key) * is_marked
-
-    def run(self):
-        (node,), messages = super().run()
-        edition = edition_of(self.env)
-        with contextlib.suppress(KeyError):  # said before
-            value = edition.values[self._key(edition.values)[0]]
-            is_there = value["estimate"] is not None
-            explained = f"n = {value['n']:,}; {value['method']}" if is_there else value["reason"]
-            if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
-                self.env.note_dependency(str(source.file))
-                explained = f"{explained}; computed by {source}"
-            said = self.env.temp_data.setdefault("sense7-reasons", set())
-            if is_there or value["reason"] in said:
-                # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
-                # has no room for them.
-                shown = node.astext() if is_there else NOT_AVAILABLE
-                attributes = {"classes": node["classes"], "explanation": explained, "support_smartquotes": False}
-                node = nodes.abbreviation(self.rawtext, shown, **attributes)
-            said |= set() if is_there else {value["reason"]}
-        return [node], messages
+        is_marked = part != "n" and env.docname != env.config.root_doc
+        words = format_value(value, part) + marks(edition, key) * is_marked
+    explanation = value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
+    if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
+        env.note_dependency(str(source.file))
+        explanation = f"{explanation}; computed by {source}"
+    if value["estimate"] is None:
+        said = env.temp_data.setdefault("sense7-reasons", set())
+        if value["reason"] not in said:  # a page gives a reason once
+            said.add(value["reason"])
+            return words, ""
+        words = NOT_AVAILABLE
+    return words, explanation
 
 
 def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
@@ -222,40 +204,11 @@ def _require_edition(app, config) -> None:
         )
 
 
-def page_table(
-    title: str,
-    head: Sequence[str],
-    widths: Sequence[int],
-    rows: Iterable[Sequence[str | Sequence[nodes.Node]]],
-    classes: Sequence[str],
-) -> nodes.container:
-    """A table with its title, inside what lets it scroll; a cell is a text, or what it holds.
-
-    Examples
-    --------
-    >>> made = page_table("Title", ["A"], [1], [["a"]], ["sense7-example"])
-    >>> [row.astext() for row in made.findall(nodes.row)]
-    ['A', 'a']
-    """
-    table = nodes.table(classes=list(classes), support_smartquotes=False)
-    table += nodes.title(text=title)
-    group = nodes.tgroup(cols=len(head))
-    group += [nodes.colspec(colwidth=width) for width in widths]
-    made = [
-        nodes.row("", *(nodes.entry("", *([paragraph(cell)] if isinstance(cell, str) else cell)) for cell in row))
-        for row in (head, *rows)
-    ]
-    group += [nodes.thead("", made[0]), nodes.tbody("", *made[1:])]
-    table += group
-    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
-
-
 def setup(app):
     """Register roles and anchors with Sphinx."""
     app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
-    app.add_role("value", ValueRole())
-    for name, lookup in (("published", _published), ("edition", _fact)):
+    for name, lookup in (("value", _value), ("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
     app.connect("doctree-read", _anchor_cells)
     app.connect("html-page-context", _finish_page)
