@@ -157,7 +157,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
     from sense7.book import execute
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
-    from sense7.book.scheduler import connect
+    from sense7.book.scheduler import Cluster
     from sense7.claims import summarize, summarize_other_works
 
     root, folder = inputs.project.sources, inputs.folder
@@ -173,9 +173,9 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
-        with connect(scheduler, workers, inputs.cache) as where:
-            options = {"workers": where.notebooks, "say": say, "kernels": where if scheduler else None}
-            executed = execute.run(inputs.jobs, edition, inputs.cache, **options)
+        cluster = contextlib.closing(Cluster(scheduler, inputs.cache)) if scheduler else contextlib.nullcontext()
+        with cluster as kernels:
+            executed = execute.run(inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels)
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}

@@ -51,6 +51,8 @@ ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRE
 class Kernels:
     """The kernels of a run, which are stopped together from another thread."""
 
+    workers = (os.cpu_count() or 1) + 1  # one that starts or ends is waited for, which leaves its processor to another
+
     def __init__(self, jobs: Mapping[str, Job], cache: Path, say: Callable = silent):
         from sense7.book import kernels
 
@@ -174,7 +176,7 @@ def run(
     edition: Path,
     cache: Path,
     *,
-    workers: int,
+    workers: int | None = None,
     say: Callable = silent,
     kernels=None,
 ) -> list[str]:
@@ -190,7 +192,7 @@ def run(
     order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     order.prepare()
     executed, done, failure, running, begun = [], 0, None, {}, time.monotonic()
-    with ThreadPoolExecutor(min(workers, len(jobs))) as pool:
+    with ThreadPoolExecutor(min(workers or kernels.workers, len(jobs))) as pool:
         try:
             while order.is_active() and (running or not failure):
                 # First those that others wait for.

@@ -10,7 +10,6 @@ seed. Other processors and libraries of linear algebra round otherwise; :data:`T
 
 import json
 import math
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -107,7 +106,7 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
             again = Path(scratch) / "edition"
             sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=file), again / "data")
             copy_files(judged, again / "predictions")
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers or os.cpu_count() or 1, say=say)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
             write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
             kinds = {
                 "recorded values": (_values(folder), _values(again)),

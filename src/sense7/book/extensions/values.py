@@ -179,14 +179,6 @@ def _finish_page(app, page, template, context, doctree) -> None:
     if "body" in context:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-    # Jupyter Book always loads sphinx-thebe: no page runs code, and it ends in an error on each.
-    for files in (context["script_files"], context["css_files"]):
-        for file in [*files]:
-            if (
-                "thebe"
-                in f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body', '')}".lower()
-            ):
-                files.remove(file)  # in place: others add to this list
 
 
 def _keep_entries_of_search(app, exception) -> None:
