@@ -17,7 +17,6 @@ from helpers.studies import FRAMES
 from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.notebooks import (
-    cells_of,
     derive_copies,
     find_notebooks,
     installable_from,
@@ -218,7 +217,7 @@ def cells_by_hand():
     return [
         (notebook.name, cell["source"], cell["metadata"].get("needs", []))
         for notebook in find_notebooks(ROOT)
-        for cell in cells_of(notebook)
+        for cell in json.loads(to_ipynb(notebook))["cells"]
         if notebooks.BY_HAND in cell["metadata"].get("tags", ())
     ]
 

@@ -10,15 +10,13 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
 from sense7.book.editions import (
-    EXPLORER_FOLDER,
-    EXPLORER_PAGE,
     damage,
     list_editions,
     read_manifest,
@@ -183,10 +181,11 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         say("pages: Jupyter Book")
         make_pages(root, edition, facts, config, inputs.pages)
         pages = edition / "html"
-        if (pages / EXPLORER_PAGE).exists():
+        if (pages / "book" / "explorer.html").exists():
             from sense7.book.explorer import explorer_files  # imports all that draws
 
-            add_conversations(explorer_files(study, judges, inputs.given.get("judge", "")), pages)
+            for name, text in explorer_files(study, judges, inputs.given.get("judge", "")).items():
+                write_whole(pages / "explorer" / name, text)
         # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
         # the paths of the build's folders in it, which nobody else has.
         named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
@@ -245,11 +244,3 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }
-
-
-def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
-    """Write a study's conversations, as :func:`sense7.book.explorer.explorer_files` gives them, beside its pages."""
-    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
-    for path, text in texts.items():
-        write_whole(path, text)
-    return list(texts)

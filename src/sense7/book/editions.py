@@ -19,11 +19,6 @@ from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
 
 EDITIONS_LIST = "editions.js"
-EXPLORER_PAGE = "book/explorer.html"
-"""The page that shows the conversations, inside an edition's html folder."""
-
-EXPLORER_FOLDER = "explorer"
-"""Their texts, in the same folder."""
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""

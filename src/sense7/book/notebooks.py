@@ -161,14 +161,6 @@ def installable_from(repository: Mapping) -> str:
     return f"git+{repository['url']}@{repository['branch']}"
 
 
-def cells_of(notebook: TextNotebook) -> list[dict]:
-    """Its cells, as Jupyter's format has them: type, source and metadata."""
-    return [
-        {name: copy.deepcopy(cell[name]) for name in ("cell_type", "metadata", "source")}
-        for cell in _parse(notebook.source).cells
-    ]
-
-
 def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
     """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 

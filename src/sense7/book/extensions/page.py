@@ -8,8 +8,8 @@ paper leaves out. A sentence in the place of results that cannot be computed is 
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
-- a fence ``{functions} NAMES`` becomes a section for each module or package that it names: a signature and a sentence
-  for each function. The whole docstrings are read in an editor and by ``help()``.
+- ``{functions} NAMES``: a section for each module or package that it names, with a signature and a sentence for each
+  function. The whole docstrings are read in an editor and by ``help()``.
 
 Formulas are MathML, which browsers show by themselves: the book needs
 no network.
@@ -17,7 +17,6 @@ no network.
 
 import importlib
 import inspect
-import itertools
 import json
 import re
 import shlex
@@ -25,6 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -184,40 +184,24 @@ class _MathML(SphinxTransform):
 
 # --- the reference of the library: what users call, read from the code with every build ------
 
-_FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
 _ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
 
 
-def modules_of(name: str) -> list[str]:
-    """Names below ``sense7`` of a module, or of those modules of a package that ``import sense7 as s7`` gives.
+class FunctionsDirective(SphinxDirective):
+    """A section for each module or package that it names, and for those of a package that ``s7`` gives."""
 
-    Examples
-    --------
-    >>> modules_of("loading"), modules_of("judge")[:2]
-    (['loading'], ['judge.baselines', 'judge.bias'])
-    """
-    return [f"{name}.{module}" for module in sense7._PACKAGES.get(name, "").split()] or [name]
+    required_arguments = 1
+    final_argument_whitespace = True
 
-
-def expand(text: str) -> str:
-    r"""Put a list of functions in the place of each fence of a page in MyST Markdown.
-
-    Examples
-    --------
-    >>> print(expand("```{functions} loading\n```").partition("\n- ")[0])
-    (api-loading)=
-    ## loading
-    <BLANKLINE>
-    """
-
-    def replacement(match: re.Match) -> str:
-        sections = []
-        for name in itertools.chain(*map(modules_of, match["names"].split())):
-            entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
-            sections.append(f"(api-{re.sub('[._]', '-', name)})=\n## {name}\n\n{entries}\n")
-        return "\n".join(sections)
-
-    return _FENCE.sub(replacement, text)
+    def run(self):
+        lines, holder = [], nodes.Element()
+        for name in self.arguments[0].split():
+            for module in [f"{name}.{one}" for one in sense7._PACKAGES.get(name, "").split()] or [name]:
+                code = importlib.import_module(f"sense7.{module}")
+                self.env.note_dependency(code.__file__)
+                lines += [f"## {module}", "", *_entries(code), ""]
+        self.state.nested_parse(StringList(lines, ""), self.content_offset, holder, match_titles=True)
+        return holder.children
 
 
 def _entries(module) -> Iterator[str]:
@@ -238,19 +222,12 @@ def _entries(module) -> Iterator[str]:
             yield f"- `{name}({needed})`: {said}"
 
 
-def _expand_source(app, docname: str, source: list[str]) -> None:
-    for match in _FENCE.finditer(source[0]):
-        for module in (module for name in match["names"].split() for module in modules_of(name)):
-            app.env.dependencies[docname].add(importlib.import_module(f"sense7.{module}").__file__)
-    source[0] = expand(source[0])
-
-
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
     for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
-    app.connect("source-read", _expand_source)
+    app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
