@@ -241,6 +241,6 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "prompted_reason": study.prompted_reason,
         "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
-        "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
+        "reader_warnings": count_of(len(study.warnings), "warning"),
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }

@@ -18,8 +18,6 @@ from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
 
-EDITIONS_LIST = "editions.js"
-
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
@@ -98,7 +96,7 @@ def list_editions(editions: Path) -> list[dict]:
     entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
     listed = [entry for entry in entries if entry]
     text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
-    path = editions / EDITIONS_LIST
+    path = editions / "editions.js"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_whole(path, text)
     return listed

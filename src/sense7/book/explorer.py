@@ -105,6 +105,7 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     ]
     never = set(study.never_asked["name"])
     inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
+    first = chosen_judge(judges or {}, first)
     index = {
         "format": FORMAT,
         "levels": LEVELS,
@@ -119,10 +120,6 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         ],
         **{f"{name}s": texts for name, texts in names.items()},
         "conversations": rows,
-    }
-
-    first = chosen_judge(judges or {}, first)
-    index |= {
         "files": list(texts),
         "textsAFile": TEXTS_A_FILE,
         "atOnce": len(ids) <= AT_ONCE,

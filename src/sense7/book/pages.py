@@ -27,7 +27,6 @@ from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys
 from sense7.sources.released import RELEASED
-from sense7.terminal import count_of
 
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
@@ -194,8 +193,7 @@ def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, r
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
     their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
-    count = sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
-    return _PROVENANCE.banner(facts, released, count_of(count, "warning") if count else "", dataset_page)
+    return _PROVENANCE.banner(facts, released, dataset_page)
 
 
 def describe(facts: Mapping, page: str = "") -> str:

@@ -25,9 +25,6 @@ from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, 
 from sense7.workbook import ReadingOptions, read_workbook
 from sense7.workbook.writing import partition_folders
 
-PATIENCE = "10s"
-"""How long a scheduler may take to answer."""
-
 
 class Cluster:
     """A cluster of Dask: it has at least one worker, all run this library, and see ``shared`` at the same path."""
@@ -42,7 +39,7 @@ class Cluster:
             ) from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is in the exceptions
         try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+            self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
             raise UserError(
                 f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "

@@ -12,7 +12,6 @@ import sense7
 from sense7.book.extensions.page import (
     _fold_more,
     _gather_code,
-    _say_what_was_not_run,
     find_picture,
 )
 
@@ -71,13 +70,6 @@ def test_code_by_hand_stands_open_and_other_code_in_a_fold():
     fold = next(tree.findall(nodes.raw))
     assert fold.astext().startswith("<details")
     assert tree.index(fold) == 3
-
-
-def test_a_cell_that_was_not_run_says_why_above_its_code():
-    tree = nodes.section("", code("# Not run here: the data have no topic.\n1 / 0", "tag_by-hand"))
-    _say_what_was_not_run(None, tree)
-    assert [one.astext() for one in tree.children[:1]] == ["Not run here: the data have no topic."]
-    assert next(tree.findall(nodes.literal_block)).astext() == "1 / 0"
 
 
 def test_more_analyses_are_one_fold():

@@ -33,7 +33,6 @@ from sphinx.util.docutils import SphinxDirective
 import sense7
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
-from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["setup"]
 
@@ -78,18 +77,9 @@ def _gather_code(app, tree) -> None:
             continue
         for source in sources:
             source.parent.remove(source)
-        first = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
-        place = len(section.children) if first is None else first
+        below = (number for number, child in enumerate(section.children) if isinstance(child, nodes.section))
+        place = next(below, len(section.children))
         section[place:place] = fold("Code", *sources, classes="sense7-code")
-
-
-def _say_what_was_not_run(app, tree) -> None:
-    """Show the reason for which a cell by hand was left out as a sentence above the cell."""
-    for source in [node for node in tree.findall(nodes.literal_block) if node.astext().startswith(NOT_RUN)]:
-        reason, code = source.astext().split("\n", 1)
-        cell = source.parent.parent
-        cell.parent.insert(cell.parent.index(cell), paragraph(nodes.emphasis(text=reason.removeprefix("# "))))
-        source.replace_self(nodes.literal_block(code, code, **source.attributes))
 
 
 def _is(node: nodes.Node, element: str) -> bool:
@@ -225,7 +215,7 @@ def _entries(module) -> Iterator[str]:
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
+    for priority, change in enumerate((_gather_code, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
     app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
