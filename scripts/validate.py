@@ -13,11 +13,10 @@ import shutil
 import subprocess
 import sys
 
-from sense7.book.editions import require_whole
+from sense7.book.editions import find_edition, require_whole
 from sense7.book.execute import select_notebook, stage
 from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import FIXED
-from sense7.book.verify import find_edition
 from sense7.checkout import find_project
 from sense7.errors import UserError
 

@@ -67,7 +67,7 @@ REFUSED = {
     "build absent.xlsx -q": "absent.xlsx: neither the name of a data set",
     "run relaibility": "Did you mean reliability?",
     "fetch nothing": "not a data set that can be fetched",
-    "ledger nowhere": "there is no edition 'nowhere' yet … sense7 build nowhere",
+    "ledger nowhere": "nowhere: neither an edition … sense7 build nowhere",
     # Parameters
     "build --jobs 0": "--jobs",
     "build synthetic -p draws": "expected NAME=VALUE",
@@ -264,7 +264,7 @@ def test_strict_fails_where_nothing_was_compared_with_the_paper(checkout, name, 
     assert f"{name}: nothing was compared with the paper, since these data are: the data of {name}" in done.stderr
     assert "sense7 fetch official" in done.stderr
     assert json.loads(done.stdout)[0]["verdict"] == "not comparable"
-    assert f"no edition 'yours' yet (present: {name})" in call("ledger", "yours", root=checkout).stderr
+    assert f"yours: neither an edition (present: {name})" in call("ledger", "yours", root=checkout).stderr
 
 
 @pytest.mark.parametrize(("about_sense_7", "code"), [("reproduced", 0), ("not comparable", 1)])

@@ -49,8 +49,8 @@ DIALECT = {
 """Words of a dialect of our own -> plain scientific English."""
 
 NO_PROSE = {
-    *("code-cell", "code-block", "ledger", "modules", "functions", "explorer", "bibliography", "picture", "keys"),
-    *("distances", "claim-card", "ledger-picture", "specifications", "toctree"),
+    *("code-cell", "code-block", "ledger", "modules", "functions", "raw", "bibliography", "picture", "keys"),
+    *("claim-card", "ledger-picture", "toctree"),
 }
 """Directives whose content is no prose."""
 

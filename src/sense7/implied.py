@@ -155,28 +155,3 @@ def implied_truths(truth: Mapping | None, implied: Mapping | None) -> dict[str, 
         else:
             merged[entry["key"]] = stored
     return merged | known
-
-
-def distances(values: Mapping[str, Mapping], truths: Mapping[str, ImpliedTruth]) -> dict[str, float]:
-    """How far each recorded value lies from its implied truth, in standard errors.
-
-    Parameters
-    ----------
-    values : mapping
-        Key -> recorded value.
-    truths : mapping
-        Key -> implied truth.
-
-    Returns
-    -------
-    dict
-        Key -> distance, in the order of ``values``; without values that have none, see :meth:`ImpliedTruth.distance`.
-
-    Examples
-    --------
-    >>> found = {"estimate": 2.0, "low": None, "high": None}
-    >>> distances({"a": found, "b": found}, {"a": ImpliedTruth(1.0, sd=0.5), "b": ImpliedTruth(2.0, sd=0.0)})
-    {'a': 2.0}
-    """
-    known = {key: truths[key].distance(value) for key, value in values.items() if key in truths}
-    return {key: distance for key, distance in known.items() if distance is not None}

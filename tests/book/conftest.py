@@ -44,8 +44,7 @@ def ends():
 def checkout(tmp_path, monkeypatch, quick_builds, run_here):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
     made = Checkout(tmp_path / "check out", run_here)
-    for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     monkeypatch.setenv("SENSE7_ROOT", str(made.root))
     return made
 

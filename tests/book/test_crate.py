@@ -187,7 +187,7 @@ def test_what_cannot_be_exported(edition, words, problem):
 def test_an_edition_that_is_not_whole(edition, content):
     folder = edition()
     (folder / "edition.json").write_text(content)
-    with pytest.raises(UserError, match="no finished edition"):
+    with pytest.raises(UserError, match="damaged"):
         export(folder)
 
 

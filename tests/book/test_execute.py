@@ -19,7 +19,7 @@ from sense7.book import execute, kernels
 from sense7.book import plan as plan_module
 from sense7.book.notebooks import find_notebooks, to_ipynb
 from sense7.book.plan import FIXED, BuildError, modules_of, plan
-from sense7.book.scheduler import ThisMachine, connect
+from sense7.book.scheduler import mapping
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -441,10 +441,11 @@ def test_kernels_compute_with_one_thread_whatever_the_environment_says(executed)
 
 def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UserError, match='pip install "distributed'), connect("tcp://127.0.0.1:9"):
+    with pytest.raises(UserError, match='pip install "distributed'), mapping("tcp://127.0.0.1:9"):
         pass
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_this_machine_maps_in_order(workers):
-    assert ThisMachine(workers).map(abs, [-3, 2, -1]) == [3, 2, 1]
+    with mapping(None, workers) as apply:
+        assert list(apply(abs, [-3, 2, -1])) == [3, 2, 1]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from sense7 import load
 from sense7.book import explorer
-from sense7.book.build import add_conversations
 from sense7.book.explorer import explorer_files, script_json
 from sense7.figures.style import LEVEL_COLOURS
 from sense7.findings.ground_truth import ground_truth, labels
@@ -226,13 +225,3 @@ def test_half_a_character_can_be_written():
     script = script_json("\ud800 lone")
     script.encode()
     assert json.loads(script) == "\ud800 lone"
-
-
-# --- beside the pages
-
-
-def test_files_lie_beside_the_pages(study_of, tmp_path):
-    files = explorer_files(study_of())
-    paths = add_conversations(files, tmp_path / "html")
-    assert {path.name: path.read_text("utf-8") for path in paths} == files
-    assert {path.parent for path in paths} == {tmp_path / "html" / "explorer"}

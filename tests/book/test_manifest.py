@@ -163,13 +163,12 @@ def test_other_data_options_addresses_and_versions_are_noticed(project, monkeypa
     known = {key(project), key(project, parameters={"seed": 3}), key(project, name="other")}
     project.workbook(project.root / "mine.xlsx", topic="another")
     known.add(key(project))
-    for variable in ("GITHUB_REPOSITORY", "SENSE7_REPOSITORY"):
-        monkeypatch.setenv(variable, "another/address")
-        known.add(key(project))
+    monkeypatch.setenv("GITHUB_REPOSITORY", "another/address")
+    known.add(key(project))
     monkeypatch.syspath_prepend(tmp_path / "site")
     (tmp_path / "site" / "unknown-3.0.dist-info").mkdir(parents=True)
     known.add(key(project))
-    assert len(known) == 7
+    assert len(known) == 6
 
 
 def test_the_same_again_imports_nothing_slow(built):

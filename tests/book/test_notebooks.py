@@ -17,7 +17,6 @@ from helpers.studies import FRAMES
 from sense7 import simulate
 from sense7.book import notebooks
 from sense7.book.notebooks import (
-    cells_of,
     derive_copies,
     find_notebooks,
     installable_from,
@@ -218,7 +217,7 @@ def cells_by_hand():
     return [
         (notebook.name, cell["source"], cell["metadata"].get("needs", []))
         for notebook in find_notebooks(ROOT)
-        for cell in cells_of(notebook)
+        for cell in json.loads(to_ipynb(notebook))["cells"]
         if notebooks.BY_HAND in cell["metadata"].get("tags", ())
     ]
 
@@ -277,7 +276,7 @@ def test_a_cell_by_hand_is_skipped_where_the_workbook_lacks_a_column_and_says_wh
     parameters = {"data": str(ROOT / "data/synthetic.xlsx"), "predictions": predictions}
     cell = json.loads(notebooks.skip_unfit(text, parameters, tmp_path))["cells"][-1]
     assert cell["metadata"]["tags"] == ["by-hand", *["skip-execution", "nbval-skip"] * bool(says)]
-    assert "".join(cell["source"]) == f"{notebooks.NOT_RUN}{says}\n" * bool(says) + "1 / 0"
+    assert "".join(cell["source"]) == f"# Not run here: {says}\n" * bool(says) + "1 / 0"
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")

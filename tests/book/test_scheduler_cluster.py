@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from helpers.checkout import recording
-from sense7.book.scheduler import Cluster, connect, statistics_of_parts
+from sense7.book.scheduler import Cluster, mapping, statistics_of_parts
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.workbook.writing import write_partitions
@@ -142,16 +142,15 @@ def test_a_notebook_that_fails_on_a_cluster_is_named_as_ever(cluster, checkout):
 def test_the_parts_of_a_data_set_are_summed_on_the_cluster_with_the_same_result(cluster, tmp_path):
     write_partitions(load("synthetic"), tmp_path / "parts", 6)
     here = statistics_of_parts(tmp_path / "parts", draws=200, seed=1)
-    with connect(cluster.address) as where:
-        there = statistics_of_parts(tmp_path / "parts", apply=where.map, draws=200, seed=1)
+    with mapping(cluster.address) as apply:
+        there = statistics_of_parts(tmp_path / "parts", apply=apply, draws=200, seed=1)
     pd.testing.assert_frame_equal(here, there, rtol=1e-12)
 
 
 def test_a_worker_with_other_code_or_without_the_folder_is_refused(cluster, tmp_path, monkeypatch):
     from sense7.book import scheduler
 
-    with connect(cluster.address, shared=tmp_path):
-        pass
+    Cluster(cluster.address, shared=tmp_path).close()
     monkeypatch.setattr(scheduler, "library_digest", lambda: "other")
     scheduler._what_runs.cache_clear()
     with pytest.raises(UserError, match="has another library"):

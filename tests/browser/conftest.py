@@ -25,7 +25,7 @@ def browser():
 def html():
     """Folder of the pages of this checkout's own edition; built if it is not up to date."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+        for name in ("SENSE7_ROOT", "GITHUB_REPOSITORY"):
             patch.delenv(name, raising=False)
         return build_edition("synthetic").folder / "html"
 

@@ -9,14 +9,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from sense7.book.build import add_conversations
-from sense7.book.editions import EXPLORER_PAGE
 from sense7.book.explorer import explorer_files
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.judges import read_runs
 from sense7.loading import load
 
+EXPLORER_PAGE = "book/explorer.html"
 HOSTILE = (
     "<img src=x onerror='window.ran = 1'></script><script>window.ran = 2</script>{{7*7}} \u202etxt \u2028 &amp; end"
 )
@@ -229,7 +228,9 @@ def test_texts_of_the_data_are_only_text(reader, html, tmp_path):
     messages = study.messages.assign(content=HOSTILE)
     for part in ("book", "_static"):
         shutil.copytree(html / part, tmp_path / part)
-    add_conversations(explorer_files(replace(study, messages=messages)), tmp_path)
+    (tmp_path / "explorer").mkdir()
+    for name, text in explorer_files(replace(study, messages=messages)).items():
+        (tmp_path / "explorer" / name).write_text(text, "utf-8")
     reader.html = tmp_path
     page = opened(reader.open(f"{EXPLORER_PAGE}#conversation={first}"))
     shown = page.locator("#sense7-explorer li.message .own").filter(has_text="onerror")

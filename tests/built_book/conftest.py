@@ -104,7 +104,7 @@ class Edition:
 def synthetic():
     """The edition of this checkout; built if it is not up to date."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("SENSE7_ROOT", "SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
+        for name in ("SENSE7_ROOT", "GITHUB_REPOSITORY"):
             patch.delenv(name, raising=False)
         return Edition(build_edition("synthetic").folder)
 
@@ -142,8 +142,7 @@ def build_in_copy(copied_checkout):
         workbook.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, workbook)
         with pytest.MonkeyPatch.context() as patch:
-            for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-                patch.delenv(variable, raising=False)
+            patch.delenv("GITHUB_REPOSITORY", raising=False)
             patch.setenv("SENSE7_ROOT", str(copied_checkout))
             patch.chdir(copied_checkout)
             given = os.path.relpath(workbook, copied_checkout)

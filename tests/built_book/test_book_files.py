@@ -11,7 +11,6 @@ from evidence import freeze_values
 
 from helpers.pages import text
 from sense7 import claims
-from sense7.book.extensions.truths import NOT_SIMULATED
 from sense7.book.ledger import source_of
 from sense7.record import format_value, read_values
 
@@ -130,7 +129,6 @@ def test_what_is_implied_stands_on_simulated_data_alone(edition):
         assert simulated or "Implied" not in heads, name
         page = text(edition.page(name))
         assert simulated or ("On simulated data" not in page and "no value that is known" not in page), name
-    assert (NOT_SIMULATED in text(edition.page("book/ledger"))) is not simulated
 
 
 def test_recorded_values_have_what_other_tools_rely_on(edition):

@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, unquote, urldefrag, urlsplit
 import pytest
 
 from helpers.pages import text
-from sense7.book.extensions.truths import size
 from sense7.record import format_value
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import DIMENSION_NAMES
@@ -96,7 +95,7 @@ def test_every_internal_link_leads_somewhere(edition):
 
 
 def test_a_page_is_left_for_the_front_page_only(edition):
-    (refresh,) = edition.page("index").find_all("meta", attrs={"http-equiv": "refresh"})
+    (refresh,) = edition.page("index").find_all("meta", attrs={"http-equiv": "Refresh"})
     assert refresh["content"] == "0; url=book/index.html"
 
 
@@ -136,7 +135,7 @@ def test_every_page_has_its_banner_and_says_how_it_was_made(edition):
     assert {"index.html", "search.html", "genindex.html", "book/index.html", "book/explorer.html"} <= set(edition.files)
     released = {f"notebooks/{name}.html": tables for name, tables in edition.facts["made"]["released"].items()}
     assert len(released) == 3
-    for file in edition.files:
+    for file in [file for file in edition.files if file != "index.html"]:  # which leads to the front page at once
         page = edition.page(file)
         shown, made = text(page), text(page.select_one("p.sense7-made"))
         if file in released:
@@ -275,8 +274,8 @@ def test_every_statistic_stands_with_its_values_tolerance_and_error(synthetic):
         assert all(package in what for package in row["packages"])
         assert values == f"{row['values']:,}"
         for found in row["errors"]:
-            assert size(found, "tolerance") in tolerance
-            assert size(found, "largest_error") in error
+            assert (f"{found['tolerance']:.2g}" if found["tolerance"] else "equal") in tolerance
+            assert f"{found['largest_error']:.2g}" in error
 
 
 def test_every_promise_names_tests_that_exist():

@@ -211,8 +211,7 @@ def build(root: Path, predictions: Path | None = None) -> Built:
     (root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
     write_sheets(sheets(), root / FILE)
     with pytest.MonkeyPatch.context() as patch:
-        for variable in ("SENSE7_REPOSITORY", "GITHUB_REPOSITORY"):
-            patch.delenv(variable, raising=False)
+        patch.delenv("GITHUB_REPOSITORY", raising=False)
         patch.setenv("SENSE7_ROOT", str(root))
         given = {"draws": 100, "prompted_condition": prompted()}
         return build_edition(str(root / FILE), name="hostile", predictions=predictions, parameters=given)

@@ -10,15 +10,13 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
 from sense7.book.editions import (
-    EXPLORER_FOLDER,
-    EXPLORER_PAGE,
     damage,
     list_editions,
     read_manifest,
@@ -157,7 +155,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
     from sense7.book import execute
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
-    from sense7.book.scheduler import connect
+    from sense7.book.scheduler import Cluster
     from sense7.claims import summarize, summarize_other_works
 
     root, folder = inputs.project.sources, inputs.folder
@@ -173,9 +171,9 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
-        with connect(scheduler, workers, inputs.cache) as where:
-            options = {"workers": where.notebooks, "say": say, "kernels": where if scheduler else None}
-            executed = execute.run(inputs.jobs, edition, inputs.cache, **options)
+        cluster = contextlib.closing(Cluster(scheduler, inputs.cache)) if scheduler else contextlib.nullcontext()
+        with cluster as kernels:
+            executed = execute.run(inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels)
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
@@ -183,10 +181,11 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         say("pages: Jupyter Book")
         make_pages(root, edition, facts, config, inputs.pages)
         pages = edition / "html"
-        if (pages / EXPLORER_PAGE).exists():
+        if (pages / "book" / "explorer.html").exists():
             from sense7.book.explorer import explorer_files  # imports all that draws
 
-            add_conversations(explorer_files(study, judges, inputs.given.get("judge", "")), pages)
+            for name, text in explorer_files(study, judges, inputs.given.get("judge", "")).items():
+                write_whole(pages / "explorer" / name, text)
         # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
         # the paths of the build's folders in it, which nobody else has.
         named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
@@ -242,14 +241,6 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
         "prompted_reason": study.prompted_reason,
         "parameters": ", ".join(filter(None, [*given, str(inputs.options or "")])) or "as each notebook has them",
         "warnings": warnings_by_kind(study.warnings),
-        "reader_warnings": count_of(len(study.warnings), "warning") if study.warnings else "no warning",
+        "reader_warnings": count_of(len(study.warnings), "warning"),
         "made": how_made(inputs.project.sources, inputs.jobs, inputs.given),
     }
-
-
-def add_conversations(files: Mapping[str, str], pages: Path) -> list[Path]:
-    """Write a study's conversations, as :func:`sense7.book.explorer.explorer_files` gives them, beside its pages."""
-    texts = {pages / EXPLORER_FOLDER / name: text for name, text in files.items()}
-    for path, text in texts.items():
-        write_whole(path, text)
-    return list(texts)

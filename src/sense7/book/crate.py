@@ -16,9 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.editions import require_whole
+from sense7.book.editions import find_edition, read_json, require_whole
 from sense7.book.plan import configuration
-from sense7.book.verify import find_edition
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.exchange.croissant import csv_text, describe_tables, shared_tables
@@ -50,12 +49,8 @@ def write_crate(
     of data of the user's own. Refused are editions that are damaged, and data whose license is not known.
     """
     folder = find_edition(project.place, edition)
-    try:
-        facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
-        (facts["file"], facts["sha256"], facts["kind"], facts["made"]["versions"]["sense7"], facts["made"]["notebooks"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise UserError(f"{folder}: no finished edition ({one_line(error)}). Build it again.") from None
     require_whole(folder)
+    facts = read_json(folder / "edition.json")
     given = _license_address(license) if license else ""
     workbook = folder / "data" / facts["file"]
     study = load(workbook)

@@ -6,24 +6,17 @@ damaged edition again; the ledger, the export and the site refuse it.
 
 import hashlib
 import json
-import math
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import scratch_folder, write_whole
+from sense7.files import one_line, reason, scratch_folder, write_whole
 from sense7.record import MANIFEST
 from sense7.sources import SOURCES
-
-EDITIONS_LIST = "editions.js"
-EXPLORER_PAGE = "book/explorer.html"
-"""The page that shows the conversations, inside an edition's html folder."""
-
-EXPLORER_FOLDER = "explorer"
-"""Their texts, in the same folder."""
+from sense7.terminal import did_you_mean
 
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
@@ -33,9 +26,37 @@ def _json(path: Path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def read_json(path: Path):
+    """Content of one of an edition's JSON files; refused if it can't be read."""
+    try:
+        return _json(path)
+    except OSError as error:
+        raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
+
+
 def edition_folder(place: Path, name: str) -> Path:
     """Where the edition of a name lies."""
     return place / "_build" / "editions" / name
+
+
+def find_edition(place: Path, edition: str) -> Path:
+    """Folder of an edition by its name or its path."""
+    named, given = edition_folder(place, edition), Path(edition).expanduser()
+    for folder in (given, named) if os.sep in edition else (named, given):  # a name comes before a folder of this name
+        if (folder / "edition.json").is_file():
+            return folder.absolute()
+    if named.is_dir() or given.is_dir():
+        raise UserError(
+            f"{edition}: no edition.json there. Pages alone are no edition: give the whole folder of one, with data/, "
+            "results/, notebooks/, html/ and ledger.json."
+        )
+    present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
+    hint = did_you_mean(edition, present, f"Build it: sense7 build {edition}, or give the path of its folder.")
+    raise UserError(
+        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. {hint}"
+    )
 
 
 def source_of(data: str, path: Path) -> str:
@@ -75,7 +96,7 @@ def list_editions(editions: Path) -> list[dict]:
     entries = (_listed(folder) for folder in sorted(editions.glob("[!.]*")) if folder.is_dir())
     listed = [entry for entry in entries if entry]
     text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
-    path = editions / EDITIONS_LIST
+    path = editions / "editions.js"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         write_whole(path, text)
     return listed
@@ -185,43 +206,3 @@ def _contents(edition: Path) -> dict[str, str]:
     return {
         name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items()) if name != MANIFEST
     }
-
-
-# --- marks of claims ----------------------------------------------------------------------
-
-MARKS = {"passed": "●", "not-passed": "◆", "undecided": "○"}
-"""Outcome of a claim's rule -> a mark, so that it does not rest on color alone."""
-
-_WIDEST = 2
-"""Largest multiple of a published value on the common axis; what lies beyond ends at its edge."""
-
-
-def positions(row: Mapping) -> tuple[float, float, float, float] | None:
-    """Where reference, estimate and both limits lie on a row's axis, in percent of its width.
-
-    For a published figure the axis goes from zero to twice that figure; for a claim in words it
-    is as wide as the interval needs to either side of the value that the claim excludes.
-
-    Examples
-    --------
-    >>> published = {"value": 2.0, "kind": "figure", "compare": {"within": 0.1}}
-    >>> computed = {"estimate": 2.0, "low": 1.0, "high": 4.0}
-    >>> positions({"published": published, "computed": computed})
-    (50.0, 50.0, 25.0, 100.0)
-    """
-    claim, computed = row["published"], row["computed"]
-    if computed is None or not isinstance(computed["estimate"], int | float) or claim["kind"] == "check":
-        return None
-    numbers = [computed["estimate"], computed["low"], computed["high"]]
-    numbers = [numbers[0] if number is None else number for number in numbers]
-    rule = claim["compare"] or {}
-    if claim["value"] is not None:
-        places = [number / claim["value"] / _WIDEST for number in (claim["value"], *numbers)]
-    elif "beyond" in rule or "sign" in rule:
-        reference = rule.get("beyond", 0)
-        reach = 2.1 * max(abs(number - reference) for number in numbers) or 1
-        places = [0.5 + (number - reference) / reach for number in (reference, *numbers)]
-    else:
-        return None
-    reference, estimate, low, high = (round(100 * min(max(place, 0), 1), 1) for place in places if math.isfinite(place))
-    return reference, estimate, low, high

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
+from sense7.book.editions import source_of
 from sense7.book.notebooks import (
     TextNotebook,
-    cells_of,
     find_notebooks,
     ipynb_text,
     refuse_edited,
@@ -50,6 +50,8 @@ ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRE
 
 class Kernels:
     """The kernels of a run, which are stopped together from another thread."""
+
+    workers = (os.cpu_count() or 1) + 1  # one that starts or ends is waited for, which leaves its processor to another
 
     def __init__(self, jobs: Mapping[str, Job], cache: Path, say: Callable = silent):
         from sense7.book import kernels
@@ -174,7 +176,7 @@ def run(
     edition: Path,
     cache: Path,
     *,
-    workers: int,
+    workers: int | None = None,
     say: Callable = silent,
     kernels=None,
 ) -> list[str]:
@@ -190,7 +192,7 @@ def run(
     order = TopologicalSorter({name: job.notebook.needs for name, job in jobs.items()})
     order.prepare()
     executed, done, failure, running, begun = [], 0, None, {}, time.monotonic()
-    with ThreadPoolExecutor(min(workers, len(jobs))) as pool:
+    with ThreadPoolExecutor(min(workers or kernels.workers, len(jobs))) as pool:
         try:
             while order.is_active() and (running or not failure):
                 # First those that others wait for.
@@ -245,13 +247,13 @@ def with_prose(executed: str, notebook: TextNotebook) -> str:
     ran = iter([cell for cell in node["cells"] if cell["cell_type"] == "code"])
     injected = any("injected-parameters" in cell["metadata"].get("tags", ()) for cell in node["cells"])
     cells = []
-    for cell in cells_of(notebook):
-        if cell["cell_type"] == "code":
-            cells.append(next(ran))
-            if "parameters" in cell["metadata"].get("tags", ()) and injected:
-                cells.append(next(ran))
-        else:
+    for cell in json.loads(to_ipynb(notebook))["cells"]:
+        if cell["cell_type"] != "code":
             cells.append(cell | {"source": cell["source"].splitlines(keepends=True)})
+            continue
+        cells.append(next(ran))
+        if "parameters" in cell["metadata"].get("tags", ()) and injected:
+            cells.append(next(ran))
     return _in_order(node | {"cells": cells})
 
 
@@ -334,11 +336,9 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     needed = [by_name[name] for name in names]
     refuse_edited([one.path for one in needed])
     ordered = in_order(needed, given)
-    own, data, provenance = {"results": results.name}, given.get("data", chosen.defaults.get("data", "synthetic")), None
-    if given.keys() & {"data", "prompted_condition"}:
-        provenance = load(data, prompted_condition=given.get("prompted_condition")).provenance
-        named = data == "synthetic" or data in sources.SOURCES
-        own["data"] = data if named else str(sources.resolve(data)[0].resolve())
+    data = given.get("data", chosen.defaults.get("data", "synthetic"))
+    label = load(data, prompted_condition=given.get("prompted_condition")).provenance.label  # refused before it runs
+    own = {"results": results.name, "data": source_of(data, sources.resolve(data)[0])}
     if predictions := given.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
@@ -365,6 +365,4 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    if "data" not in chosen.defaults:
-        return Rerun(chosen.name, "", out, results)
-    return Rerun(chosen.name, (provenance or sources.resolve(data)[1]).label, out, results)
+    return Rerun(chosen.name, label if "data" in chosen.defaults else "", out, results)

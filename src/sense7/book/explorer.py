@@ -32,15 +32,8 @@ AT_ONCE = 5000
 FORMAT = 2
 
 _ANSWERS = tuple(column.name for column in TASK_COLUMNS if column.scale is not None)
-_TITLES = {"overall": "Overall"} | {dimension.name: dimension.title for dimension in DIMENSIONS}
-_ANSWER_TITLES = {
-    "importance": "Importance of the topic",
-    "desired_empathy": "Empathy wished for",
-    "successful": "Successful",
-    "engaged": "Engaged",
-    "positive_interaction": "Positive interaction",
-    "use_again": "Would use again",
-} | {f"post_{dimension.name}": dimension.title for dimension in DIMENSIONS}
+_TITLES = {dimension.name: dimension.title for dimension in DIMENSIONS}
+_TITLES |= {"importance": "Importance of the topic", "desired_empathy": "Empathy wished for"}
 
 # < > & can't end a script or begin a comment; line separators end a line in old engines; direction marks and
 # half characters would make a file that shows other than it is, or can't be written.
@@ -112,24 +105,21 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     ]
     never = set(study.never_asked["name"])
     inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
+    first = chosen_judge(judges or {}, first)
     index = {
         "format": FORMAT,
         "levels": LEVELS,
         "poorLevel": POOR,
         "prompted": places["condition"].get(study.prompted_condition, -1),
         "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, inks, strict=True)],
-        "ratings": [[_TITLES[name], name in study.asked, name] for name in RATING_NAMES],
+        "ratings": [[_title(name), name in study.asked, name] for name in RATING_NAMES],
         "answers": [
-            [_ANSWER_TITLES[column.name], column.scale.size, column.name not in never]
+            [_title(column.name.removeprefix("post_")), column.scale.size, column.name not in never]
             for column in TASK_COLUMNS
             if column.scale is not None
         ],
         **{f"{name}s": texts for name, texts in names.items()},
         "conversations": rows,
-    }
-
-    first = chosen_judge(judges or {}, first)
-    index |= {
         "files": list(texts),
         "textsAFile": TEXTS_A_FILE,
         "atOnce": len(ids) <= AT_ONCE,
@@ -146,6 +136,10 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         ],
     }
     return {"conversations.js": f"window.sense7Conversations={script_json(index)};\n"} | texts
+
+
+def _title(name: str) -> str:
+    return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def _scores(frame: pd.DataFrame) -> list[float | str]:

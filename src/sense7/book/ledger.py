@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import sense7
-from sense7.book.editions import edition_folder, require_whole
+from sense7.book.editions import find_edition, read_json, require_whole
 from sense7.book.plan import BuildError, Job, file_of, module_of
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
-from sense7.errors import UserError
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
 from sense7.loading import synthetic_marks
@@ -19,24 +18,13 @@ from sense7.record import read_values, write_json
 from sense7.sources import Provenance
 from sense7.sources.released import verified_digest
 from sense7.study import Study
-from sense7.terminal import did_you_mean
 
 
-def read_ledger(place: Path, name: str) -> tuple[list[dict], str]:
+def read_ledger(place: Path, edition: str) -> tuple[list[dict], str]:
     """Ledger of a finished edition, as plain values, and what its data are."""
-    folder = edition_folder(place, name)
-    if (folder / "edition.json").exists():
-        require_whole(folder)
-    try:
-        rows = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-        facts = json.loads((folder / "edition.json").read_text(encoding="utf-8"))
-    except OSError:
-        present = sorted(path.parent.name for path in (place / "_build/editions").glob("*/ledger.json"))
-        hint = did_you_mean(name, present, f"Build it: sense7 build {name}")
-        raise UserError(f"there is no edition {name!r} yet (present: {', '.join(present) or 'none'}). {hint}") from None
-    except ValueError as error:
-        raise UserError(f"{folder}: its ledger can't be read ({error}). Build it again: sense7 build {name}") from None
-    return rows, facts["label"]
+    folder = find_edition(place, edition)
+    require_whole(folder)
+    return read_json(folder / "ledger.json"), read_json(folder / "edition.json")["label"]
 
 
 def read_truth(path: Path, study: Study) -> dict | None:

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 
-NOT_RUN = "# Not run here: "
-"""How the first line of a cell begins that was left out; the page shows it as a sentence."""
-
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
@@ -161,14 +158,6 @@ def installable_from(repository: Mapping) -> str:
     return f"git+{repository['url']}@{repository['branch']}"
 
 
-def cells_of(notebook: TextNotebook) -> list[dict]:
-    """Its cells, as Jupyter's format has them: type, source and metadata."""
-    return [
-        {name: copy.deepcopy(cell[name]) for name in ("cell_type", "metadata", "source")}
-        for cell in _parse(notebook.source).cells
-    ]
-
-
 def to_ipynb(notebook: TextNotebook, install_from: str | None = None, settings: Mapping | None = None) -> str:
     """The notebook in Jupyter's format, unexecuted, equal for equal text, its cells numbered.
 
@@ -228,7 +217,7 @@ def skip_unfit(text: str, parameters: Mapping, folder: Path) -> str:
         if lacks or reasons:
             cell["metadata"]["tags"] += ["skip-execution", "nbval-skip"]
             why = f"the data have {', '.join(lacks)}" if lacks else "; ".join(reasons)
-            cell["source"] = f"{NOT_RUN}{why}.\n{cell['source']}"
+            cell["source"] = f"# Not run here: {why}.\n{cell['source']}"
     return ipynb_text(node)
 
 

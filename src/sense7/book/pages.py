@@ -15,11 +15,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
+from jinja2 import Environment, PackageLoader
 
 import sense7
 from sense7.book.plan import BuildError, digest_files, environment_of
@@ -27,7 +27,6 @@ from sense7.files import disk_trouble
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys
 from sense7.sources.released import RELEASED
-from sense7.terminal import count_of
 
 CODE = "sense7:code"
 """Stands on a page for what :func:`describe_code` says, which every commit and the first edit after it change."""
@@ -40,7 +39,8 @@ _JUPYTER_BOOK = (
     "from jupyter_book.cli.main import main; main()"
 )
 _PACKAGE = Path(sense7.__file__).parent
-_BANNERS = tomllib.loads((_PACKAGE / "book" / "banners.toml").read_text(encoding="utf-8"))
+TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
+_PROVENANCE = TEMPLATES.get_template("provenance.html").module
 _MAKERS = ("book", "figures", "simulate/parameters.py")
 """What makes pages, besides the modules of the top level; pages name what else they depend on."""
 
@@ -89,16 +89,6 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     for path in pages.rglob("*.html"):
         page = path.read_bytes()
         path.write_bytes(_HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words)))
-    # The page at the top leads to the front page, and says what data the book shows.
-    (pages / "index.html").write_text(
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="refresh" content="0; url=book/index.html">\n'
-        f"<title>{html.escape(config['title'])}</title>\n</head>\n<body>\n"
-        f'{banner(facts, "notebooks/01-dataset.html")}\n<p><a href="book/index.html">Open the book</a></p>\n'
-        f"{describe(facts)}\n</body>\n</html>\n",
-        encoding="utf-8",
-    )
 
 
 def _run_jupyter_book(kept: Path) -> None:
@@ -151,14 +141,18 @@ def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
 def _configuration(config: Mapping, facts: Mapping, edition: Path) -> bytes:
     """Jupyter Book's configuration with the edition's banner and folder."""
     config = copy.deepcopy(config)
-    options = config["sphinx"]["config"]["html_theme_options"]
+    sphinx = config["sphinx"]["config"]
+    options = sphinx["html_theme_options"]
     options["announcement"] = facts["label"]  # each page puts the banner in its place
     if facts["kind"] != "synthetic":
         # Binder and Colab would open the notebook on the repository's own data, not on what the page shows.
         options["launch_buttons"] = {}
     options["repository_url"] = config["repository"]["url"]
     options["repository_branch"] = config["repository"]["branch"]
-    config["sphinx"]["config"]["sense7_edition"] = str(edition)
+    sphinx["sense7_edition"] = str(edition)
+    # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
+    own = {"defer": "defer", "data-edition": facts["name"]}
+    sphinx["html_js_files"] = [*sphinx.get("html_js_files", []), ["editions.js", own]]
     # The extension for PDF numbers figures and tables in HTML as well, for which every page is gone through again.
     config.setdefault("latex", {})["use_jupyterbook_latex"] = False
     return yaml.safe_dump(config, sort_keys=False).encode()
@@ -194,42 +188,23 @@ def _frame(root: Path, sources: Mapping[str, bytes], facts: Mapping, config: Map
 
 
 def banner(facts: Mapping, dataset_page: str = "notebooks/01-dataset.html", *, released: bool = False) -> str:
-    """What a page says of its data, one line and the rest one click away, as HTML; all from outside is escaped.
+    """What a page says of its data, as HTML; all that comes from outside is escaped.
 
     ``dataset_page`` lists the reader's warnings. A page that rests on ``released`` ratings of other studies alone has
     their line: the edition's would call real ratings simulated, in the synthetic edition.
     """
-    kind = "unverified" if facts["kind"] == "official" and not facts["verified"] else facts["kind"]
-    words = _BANNERS["released" if released else kind]
-    told = {name: html.escape(facts.get(name) or "") for name in ("file", "label", "credit")}
-    told |= {"fetched": html.escape((facts["fetched"] or "")[:10])}
-    told |= {"checksum": f"sha256 {html.escape(facts['sha256'][:12])}\N{HORIZONTAL ELLIPSIS}"}
-    line, details = words["line"].format_map(told), words["details"].format_map(told)
-    count = 0 if released else sum(kind["warnings"] for kind in facts.get("warnings", {}).values())
-    if count:
-        warnings = count_of(count, "warning")
-        details += f' <a href="{dataset_page}#the-workbook">{warnings} about this workbook</a>.'
-    return f'<details class="sense7-banner"><summary>{line}</summary> {details}</details>'
+    return _PROVENANCE.banner(facts, released, dataset_page)
 
 
 def describe(facts: Mapping, page: str = "") -> str:
     """What a page, named without ending, says of how it was made, as HTML; all that comes from outside is escaped."""
-    made = facts["made"]
+    made, parameters, tables = facts["made"], facts["parameters"], []
     notebook = page.removeprefix("notebooks/")
-    parameters = facts["parameters"]
     if page != notebook and notebook in made["notebooks"]:
         given = made["notebooks"][notebook]
         parameters = ", ".join(f"{key} = {value!r}" for key, value in given.items()) or "none"
-    tables = made.get("released", {}).get(notebook, ()) if page != notebook else ()
-    lines = {
-        "Released ratings": ", ".join(f"{RELEASED[name].file}, SHA-256 {RELEASED[name].sha256}" for name in tables),
-        "Workbook": "" if tables else f"{facts['file']}, SHA-256 {facts['sha256']}",
-        "Parameters": parameters,
-        "Versions": ", ".join(f"{name} {version}" for name, version in made["versions"].items()),
-        "Code": describe_code(made) if "commit" in made else CODE,
-    }
-    shown = ". ".join(f"<strong>{name}:</strong> {html.escape(text)}" for name, text in lines.items() if text)
-    return f'<p class="sense7-made">How this page was made. {shown}.</p>'
+        tables = [RELEASED[name] for name in made.get("released", {}).get(notebook, ())]
+    return _PROVENANCE.made(facts, parameters, tables, describe_code(made) if "commit" in made else CODE)
 
 
 def describe_code(made: Mapping) -> str:

@@ -124,11 +124,9 @@ class Inputs:
 
         folder = self.chosen or self.project.place / f"predictions_{self.name}"
         judged = prediction_files(folder) if folder.is_dir() else []
-        if self.chosen and not folder.is_dir():
-            raise UserError(f"{folder}: no folder of predictions. Give the one that `sense7 judge run --out` names.")
         if self.chosen and not judged:
             raise UserError(
-                f"{folder}: holds no prediction file (.xlsx or .csv). Make some: sense7 judge run --out {folder}"
+                f"{folder}: no folder with prediction files (.xlsx, .csv). Make some: sense7 judge run --out {folder}"
             )
         return judged or simulated_files(simulated_folder(self.path))
 
@@ -226,10 +224,8 @@ def configuration(root: Path) -> dict:
     try:
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
         _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
-        address = os.environ.get("SENSE7_REPOSITORY", "")
-        if not address and os.environ.get("GITHUB_REPOSITORY"):
-            address = f"https://github.com/{os.environ['GITHUB_REPOSITORY']}"
-        config["repository"]["url"] = address or config["repository"]["url"]
+        if repository := os.environ.get("GITHUB_REPOSITORY"):
+            config["repository"]["url"] = f"https://github.com/{repository}"
     except (yaml.YAMLError, KeyError, TypeError) as error:
         raise BuildError(
             f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "

@@ -25,39 +25,11 @@ from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, 
 from sense7.workbook import ReadingOptions, read_workbook
 from sense7.workbook.writing import partition_folders
 
-PATIENCE = "10s"
-"""How long a scheduler may take to answer."""
-
-
-class ThisMachine:
-    """Processes of this machine, in place of a cluster."""
-
-    def __init__(self, workers: int | None = None):
-        self.workers = workers or os.cpu_count() or 1
-        # A kernel that starts or ends is waited for, which leaves its processor to another.
-        self.notebooks = workers or self.workers + 1
-        self._pool: ProcessPoolExecutor | None = None
-
-    def map(self, function: Callable, items: Iterable) -> list:
-        """Call a function on each item, in processes of their own if there are several workers."""
-        items = list(items)
-        if min(self.workers, len(items)) < 2:
-            return [function(item) for item in items]
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"))
-        # Several at a time, with which the function is sent once: it may hold much that all of them take.
-        return list(self._pool.map(function, items, chunksize=-(-len(items) // (4 * self.workers))))
-
-    def close(self) -> None:
-        """End the processes."""
-        if self._pool is not None:
-            self._pool.shutdown()
-
 
 class Cluster:
     """A cluster of Dask: it has at least one worker, all run this library, and see ``shared`` at the same path."""
 
-    def __init__(self, address: str, workers: int | None = None, shared: Path | None = None):
+    def __init__(self, address: str, shared: Path | None = None):
         try:
             from distributed import Client
         except ImportError:
@@ -67,7 +39,7 @@ class Cluster:
             ) from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is in the exceptions
         try:
-            self._client = Client(address, timeout=PATIENCE, set_as_default=False)
+            self._client = Client(address, timeout="10s", set_as_default=False)
         except (OSError, ValueError) as error:
             raise UserError(
                 f"--scheduler {address}: nothing answers there ({one_line(error)}). Start one: dask scheduler; "
@@ -76,7 +48,7 @@ class Cluster:
         try:
             if not (threads := self._client.nthreads()):
                 raise UserError(f"--scheduler {address}: it has no worker. Start some: dask worker {address}")
-            self.notebooks = workers or sum(threads.values())
+            self.workers = sum(threads.values())
             own = _what_runs(shared)
             for worker, other in self._client.run(_what_runs, shared, on_error="return").items():
                 if other != own:
@@ -124,13 +96,16 @@ def _what_runs(shared: Path | None) -> tuple:
 
 
 @contextlib.contextmanager
-def connect(address: str | None, workers: int | None = None, shared: Path | None = None) -> Iterator:
-    """Give the cluster of an address, or this machine if there is none."""
-    where = ThisMachine(workers) if address is None else Cluster(address, workers, shared)
-    try:
-        yield where
-    finally:
-        where.close()
+def mapping(address: str | None, workers: int | None = None) -> Iterator[Callable]:
+    """Give a ``map`` whose calls run on the cluster of an address or, without one, in processes of this machine."""
+    if address is not None:
+        with contextlib.closing(Cluster(address)) as cluster:
+            yield cluster.map
+    elif (workers or os.cpu_count()) == 1:
+        yield map
+    else:
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            yield pool.map
 
 
 # --- the main statistics of a data set in parts ------------------------------------------
@@ -146,9 +121,8 @@ def statistics_of_parts(
 ) -> pd.DataFrame:
     """Estimates and intervals of a data set that lies in parts; each task reads and sums one, or computes resamples.
 
-    ``scores`` are a judge's, by conversation; ``apply`` is ``map``, or that of a :class:`Cluster` or
-    :class:`ThisMachine`, with the same result; options are those of
-    :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
+    ``scores`` are a judge's, by conversation; ``apply`` is ``map``, or another :func:`mapping` with the same result;
+    options are those of :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
     """
     places = [part.absolute() for part in partition_folders(folder)]
     parts = list(apply(functools.partial(read_part, scores=scores), places))

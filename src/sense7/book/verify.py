@@ -10,7 +10,6 @@ seed. Other processors and libraries of linear algebra round otherwise; :data:`T
 
 import json
 import math
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
-from sense7.book.editions import damage, edition_folder, read_manifest
+from sense7.book.editions import damage, find_edition, read_json, read_manifest
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
@@ -68,7 +67,7 @@ class Comparison(NamedTuple):
 def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
     """Recompute an edition and compare."""
     folder, root = find_edition(project.place, edition), project.sources
-    facts = _read(folder / "edition.json")
+    facts = read_json(folder / "edition.json")
     try:
         made, file, sha256, kind = facts["made"], facts["file"], facts["sha256"], facts["kind"]
         given, beside, library, versions = (made[name] for name in ("parameters", "beside", "library", "versions"))
@@ -107,11 +106,11 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
             again = Path(scratch) / "edition"
             sources.copy_for_edition(path, replace(origin, kind=provenance.kind, file=file), again / "data")
             copy_files(judged, again / "predictions")
-            execute.run(jobs, again, Path(scratch) / "cache", workers=workers or os.cpu_count() or 1, say=say)
+            execute.run(jobs, again, Path(scratch) / "cache", workers=workers, say=say)
             write_ledger(root, again, load_claims(root / "data" / "claims.yml"), provenance, truth, jobs)
             kinds = {
                 "recorded values": (_values(folder), _values(again)),
-                "ledger": (_flat(_read(folder / "ledger.json")), _flat(_read(again / "ledger.json"))),
+                "ledger": (_flat(read_json(folder / "ledger.json")), _flat(read_json(again / "ledger.json"))),
             }
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {reason(error)}. Is the disk full?") from error
@@ -137,34 +136,6 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
     return Comparison(folder, provenance.label, counts, differences, notes)
 
 
-def find_edition(place: Path, edition: str) -> Path:
-    """Folder of an edition by its name or its path."""
-    named, given = edition_folder(place, edition), Path(edition).expanduser()
-    for folder in (given, named) if os.sep in edition else (named, given):  # a name comes before a folder of this name
-        if (folder / "edition.json").is_file():
-            return folder.absolute()
-    if named.is_dir() or given.is_dir():
-        raise UserError(
-            f"{edition}: no edition.json there. Pages alone can't be verified: give the whole folder of an edition, "
-            "with data/, results/, notebooks/, html/ and ledger.json."
-        )
-    present = sorted(path.parent.name for path in named.parent.glob("*/edition.json"))
-    raise UserError(
-        f"{edition}: neither an edition (present: {', '.join(present) or 'none'}) nor the folder of one. "
-        "Build it: sense7 build ..., or give the path of its folder."
-    )
-
-
-def _read(path: Path):
-    """Content of one of an edition's JSON files."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
-
-
 def compare(shown, recomputed) -> str:
     """Compare two plain values: numbers within the tolerance, all else exactly.
 
@@ -184,7 +155,7 @@ def _values(folder: Path) -> dict[str, object]:
     return {
         f"{path.stem} {name}": leaf
         for path in sorted((folder / "results").glob("*.json"))
-        for name, leaf in _flat(_read(path)).items()
+        for name, leaf in _flat(read_json(path)).items()
     }
 
 

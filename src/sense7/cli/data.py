@@ -124,7 +124,7 @@ def statistics(
     """Compute the main statistics of a data set in parts, one part at a time and process."""
     import pandas as pd
 
-    from sense7.book.scheduler import connect, statistics_of_parts
+    from sense7.book.scheduler import mapping, statistics_of_parts
     from sense7.files import write_whole
     from sense7.judge.files import counted_scores, read_predictions
 
@@ -133,7 +133,7 @@ def statistics(
         frame = read_predictions(predictions).frame
         scores = pd.Series(counted_scores(frame), index=frame["conversation"])
     options = {"draws": draws, "seed": seed, "confidence": confidence}
-    with connect(scheduler, jobs) as where:
-        table = statistics_of_parts(folder, scores, apply=where.map, **options)
+    with mapping(scheduler, jobs) as apply:
+        table = statistics_of_parts(folder, scores, apply=apply, **options)
     write_whole(out, table.to_csv())
     print(out)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sense7.book.editions import positions
+from sense7.book.extensions.finding import positions
 
 BOX = "# Page\n\n```{finding} alpha\n{answer}`alpha`: the value is {value}`alpha`.\n```\n"
 DIRECTIVES = ["finding"]

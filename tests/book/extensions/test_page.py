@@ -1,4 +1,4 @@
-"""The end of a page, its cells, the lists of the library, the explorer, and figures of other notebooks."""
+"""The end of a page, its cells, the lists of the library, and figures of other notebooks."""
 
 import json
 import re
@@ -10,11 +10,8 @@ from docutils import nodes
 
 import sense7
 from sense7.book.extensions.page import (
-    LACKING,
     _fold_more,
     _gather_code,
-    _say_what_was_not_run,
-    expand,
     find_picture,
 )
 
@@ -75,13 +72,6 @@ def test_code_by_hand_stands_open_and_other_code_in_a_fold():
     assert tree.index(fold) == 3
 
 
-def test_a_cell_that_was_not_run_says_why_above_its_code():
-    tree = nodes.section("", code("# Not run here: the data have no topic.\n1 / 0", "tag_by-hand"))
-    _say_what_was_not_run(None, tree)
-    assert [one.astext() for one in tree.children[:1]] == ["Not run here: the data have no topic."]
-    assert next(tree.findall(nodes.literal_block)).astext() == "1 / 0"
-
-
 def test_more_analyses_are_one_fold():
     more = nodes.section("", nodes.title("", "More analyses"), section("B", TABLE), ids=["more-analyses"])
     tree = nodes.section("", nodes.title("", "A"), more)
@@ -95,43 +85,37 @@ def test_more_analyses_are_one_fold():
 PAGES = sorted((Path(__file__).resolve().parents[3] / "book").glob("api*.md"))
 
 
-def test_all_that_s7_gives_is_listed_in_at_most_9000_words():
-    text = "\n".join(expand(page.read_text("utf-8")) for page in PAGES)
+def listed(page, source):
+    """Sections, and signature -> sentence, of a page's lists."""
+    html, warnings = page(source, ["page"])
+    assert warnings == ""
+    found = [item.get_text().partition(": ") for item in html.select("section section li")]
+    sections = {one.h2.get_text().rstrip("#\N{PILCROW SIGN}") for one in html.select("section section")}
+    return sections, {signature: said for signature, _, said in found}
+
+
+def test_all_that_s7_gives_is_listed_in_at_most_9000_words(page):
+    fences = re.findall(r"```{functions}[^`]*```", "\n".join(path.read_text("utf-8") for path in PAGES))
     assert len(PAGES) == 3
-    assert len(text.split()) <= 9_000
-    sections = {*re.findall(r"^## (\S+)$", text, re.MULTILINE), "findings.ground_truth"}
-    assert set(sense7._MODULES.values()) <= sections
-    entries = dict(re.findall(r"^- `(\w+)(?:\([^`]*\))?`: (.+)$", text, re.MULTILINE))
+    sections, entries = listed(page, "\n\n".join(["# Page", *fences]))
+    assert len(f"{sections} {entries}".split()) <= 9_000
+    assert set(sense7._MODULES.values()) <= sections | {"findings.ground_truth"}
     functions = {name for name in sense7._WHERE if callable(getattr(sense7, name))} - {"count_of", "ground_truth"}
-    assert functions <= entries.keys()
+    assert functions <= {signature.partition("(")[0] for signature in entries}
 
 
-def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings():
-    text = expand("```{functions} loading findings\n```")
-    assert "- `load(data)`: " in text
-    assert "\n- `importance_shares(study, bootstrap)`: " in text
-    assert not re.search(r":(func|class|mod):|``\w", text)
+def test_a_signature_names_what_is_needed_and_the_sentence_has_no_markup_of_docstrings(page):
+    _, entries = listed(page, "# Page\n\n```{functions} loading findings\n```\n")
+    assert {"load(data)", "importance_shares(study, bootstrap)"} <= entries.keys()
+    assert not re.search(r":(func|class|mod):|`", str(entries))
 
 
-def test_other_text_and_other_fences_stay_as_they_are():
-    page = "# Title\n\n```python\nx = 1\n```\n\n{value}`a`\n\n```{note}\nfunctions\n```\n"
-    assert expand(page) == page
-
-
-# The explorer, and figures of other notebooks
+# Figures of other notebooks
 
 FIGURE = (
     '<figure class="sense7-figure sense7-specifications" id="specification-alpha"><script type="application/json">{}'
     '</script><a download="alpha.csv" href="#">Data (CSV)</a></figure>'
 )
-
-
-def test_the_explorers_page_has_its_place_its_data_and_words_without_javascript(page):
-    shown, warnings = page("# Explorer\n\n```{explorer}\n```\n", ["page"])
-    assert warnings == ""
-    assert shown.find(id="sense7-explorer")["data-folder"] == "../explorer/"
-    assert shown.noscript.get_text(strip=True).startswith("This page needs JavaScript")
-    assert "../explorer/conversations.js" in [script.get("src") for script in shown.find_all("script")]
 
 
 def notebook(*cells):
@@ -152,14 +136,15 @@ def test_a_figure_is_found_by_its_name_or_the_sentence_in_its_place():
     [
         (f"<div>{FIGURE}</div>", "alpha", FIGURE, ""),
         ("<p><em>No curve of alpha.</em></p>", "alpha", "<em>No curve of alpha.</em>", ""),
-        (None, "alpha", LACKING, ""),
+        (None, "alpha", "", "notebooks/15-robustness has no figure 'alpha'"),
         (FIGURE, "alfa", "", "notebooks/15-robustness has no figure 'alfa'"),
     ],
     ids=["figure", "sentence", "no such notebook", "unknown"],
 )
-def test_a_page_shows_the_specifications_of_its_finding_or_why_it_cannot(page, shown, name, words, complaint):
+def test_a_page_shows_a_figure_of_another_one_or_the_sentence_in_its_place(page, shown, name, words, complaint):
     executed = {} if shown is None else {"15-robustness": json.dumps(notebook(('draw(name="alpha")', shown)))}
-    html_of, warnings = page(f"# Page\n\n```{{specifications}} {name}\n```\n", ["page"], executed=executed)
+    source = f"# Page\n\n```{{picture}} notebooks/15-robustness {name}\n```\n"
+    html_of, warnings = page(source, ["page"], executed=executed)
     assert complaint in warnings
     assert bool(warnings) is bool(complaint)
     assert words in str(html_of)

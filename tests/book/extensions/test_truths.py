@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from sense7.book.extensions.truths import NO_TRUTH, NOT_SIMULATED, compared
+from sense7.book.extensions.truths import compared
 from sense7.implied import ImpliedTruth
 from sense7.simulate.parameters import Parameters
 
@@ -42,12 +42,12 @@ VALUES = [
 
 @pytest.fixture(scope="module")
 def shown(page):
-    """Make a page with directives from what an edition holds: the page, and the warnings."""
+    """Make a page from what an edition holds: the page, and the warnings."""
 
     def make(kind="synthetic", truth=TRUTH):
         implied = {"truths": {key: asdict(entry) for key, entry in IMPLIED.items()}}
         implied = implied if truth and kind == "synthetic" else None
-        source = "# Page\n\n```{distances}\n```\n"
+        source = "# Page\n"
         return page(source, ["truths", "page"], values=VALUES, kind=kind, truth=truth, implied=implied)
 
     return make
@@ -72,28 +72,6 @@ def test_all_values_of_the_page_stand_in_a_fold_with_what_is_implied(shown):
     assert cells(table)[5][4:] == ["", ""]
     strong = [row.find("td").get_text(strip=True) for row in table.select("tbody tr") if row.find("strong")]
     assert strong == ["drop", "edge"]
-
-
-@pytest.mark.parametrize(("kind", "sentence"), [("own", NOT_SIMULATED), ("synthetic", NO_TRUTH)])
-def test_on_data_without_a_known_truth_a_sentence_says_so(shown, kind, sentence):
-    html, warnings = shown(kind, None)
-    assert warnings == ""
-    assert html.get_text().count(sentence) == 1
-
-
-# Distances
-
-
-def test_values_beyond_are_counted_and_listed(shown):
-    html, warnings = shown()
-    assert warnings == ""
-    text = " ".join(html.get_text(" ").split())
-    # drop: 3 errors of sd 0.1 and 0.0123; share and edge: by their intervals; elsewhere: another page's
-    assert "2 of 4 values lie more than 1.96 standard errors from their implied truth; 0 are expected by chance" in text
-    (fold,) = [one for one in html.select("details.sense7-fold") if "beyond" in one.summary.get_text()]
-    assert fold.summary.get_text() == "Values beyond 1.96 (2)"
-    assert [row[0] for row in cells(fold)] == ["elsewhere", "drop"]
-    assert [link["href"] for link in fold.select("tbody a")] == [f"../notebooks/{n}.html#cell-1" for n in ("04", "03")]
 
 
 # Compared

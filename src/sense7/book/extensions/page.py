@@ -5,14 +5,11 @@ that no value is computed without being shown. The code of each section is one f
 ``by-hand`` stands open where it is, also on paper. All below the heading "More analyses" is one closed fold, which
 paper leaves out. A sentence in the place of results that cannot be computed is shown where the first of them stands.
 
-- the directive ``explorer``: where the page shows the conversations (see ``book/static/explorer.js``);
 - ``{picture} notebooks/02-ratings levels-by-rating``: the figure of that name from the edition's own notebook, with its
   caption and data, so that no picture of other data can stand on a page. Where the edition could not draw it, the
   sentence that the notebook has in its place stands here too;
-- ``{specifications} poor_turn_d``: the specification curve that the edition's notebook on robustness draws of this
-  headline, with the control that ``book/static/specifications.js`` adds to it;
-- a fence ``{functions} NAMES`` becomes a section for each module or package that it names: a signature and a sentence
-  for each function. The whole docstrings are read in an editor and by ``help()``.
+- ``{functions} NAMES``: a section for each module or package that it names, with a signature and a sentence for each
+  function. The whole docstrings are read in an editor and by ``help()``.
 
 Formulas are MathML, which browsers show by themselves: the book needs
 no network.
@@ -20,7 +17,6 @@ no network.
 
 import importlib
 import inspect
-import itertools
 import json
 import re
 import shlex
@@ -28,16 +24,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import sense7
-from sense7.book.editions import EXPLORER_FOLDER, EXPLORER_PAGE
 from sense7.book.extensions.truths import values_table
 from sense7.book.extensions.values import fold, looked_up, paragraph, raw
-from sense7.book.notebooks import NOT_RUN
 
 __all__ = ["setup"]
 
@@ -60,10 +55,8 @@ def _add_rerun(app, tree) -> None:
     command = shlex.join([".venv/bin/sense7", "run", name, *parameters])  # a file may be called anything
     section += nodes.literal_block(command, command, language="text", classes=["sense7-rerun"])
     if keys := [key for key, value in edition.values.items() if value["notebook"] == name]:
-        title = "Every value of this page by the name under which it is recorded, with its interval in brackets."
-        table = values_table(edition, keys, title, of_page=True)
-        table.next_node(nodes.table)["ids"].append("values-of-this-page")  # Sphinx has given ids before
-        section += fold(f"All values of this page ({len(keys):,})", table, classes="sense7-fold sense7-not-on-paper")
+        classes = "sense7-fold sense7-not-on-paper"
+        section += fold(f"All values of this page ({len(keys):,})", values_table(edition, keys), classes=classes)
     sections = [*tree.findall(nodes.section)]
     next((one for one in sections if MORE in one["ids"]), sections[0]).append(section)
 
@@ -84,18 +77,9 @@ def _gather_code(app, tree) -> None:
             continue
         for source in sources:
             source.parent.remove(source)
-        first = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
-        place = len(section.children) if first is None else first
+        below = (number for number, child in enumerate(section.children) if isinstance(child, nodes.section))
+        place = next(below, len(section.children))
         section[place:place] = fold("Code", *sources, classes="sense7-code")
-
-
-def _say_what_was_not_run(app, tree) -> None:
-    """Show the reason for which a cell by hand was left out as a sentence above the cell."""
-    for source in [node for node in tree.findall(nodes.literal_block) if node.astext().startswith(NOT_RUN)]:
-        reason, code = source.astext().split("\n", 1)
-        cell = source.parent.parent
-        cell.parent.insert(cell.parent.index(cell), paragraph(nodes.emphasis(text=reason.removeprefix("# "))))
-        source.replace_self(nodes.literal_block(code, code, **source.attributes))
 
 
 def _is(node: nodes.Node, element: str) -> bool:
@@ -122,34 +106,6 @@ def _fold_more(app, tree) -> None:
 
 
 # --- what stands on it from elsewhere in the book ----------------------------------------
-
-ROBUSTNESS = "notebooks/15-robustness"
-"""The page whose notebook draws the specification curves."""
-
-LACKING = "What other choices would give is computed by the page on robustness, which this edition does not have."
-EXPLORER_SCRIPTS = ("explorer-elements.js", "explorer-filters.js", "explorer-conversation.js", "explorer.js")
-"""In the order in which they build on each other."""
-
-
-class ExplorerDirective(SphinxDirective):
-    """The place that the script fills."""
-
-    def run(self):
-        page = (
-            f'<div class="sense7-explorer" id="sense7-explorer" data-folder="../{EXPLORER_FOLDER}/">\n'
-            "<noscript><p>This page needs JavaScript to show the conversations. Without it, they can be read in the "
-            "workbook, which lies in the folder data of this edition: sheets Tasks and Messages.</p></noscript>\n"
-            f'</div>\n<script defer src="../{EXPLORER_FOLDER}/conversations.js"></script>\n'
-        )
-        return [nodes.container("", raw(page), classes=["full-width"])]
-
-
-def _add_explorer_files(app, page, template, context, tree) -> None:
-    """Only the explorer's page loads the explorer's style and scripts."""
-    if page == EXPLORER_PAGE.removesuffix(".html"):
-        app.add_css_file("explorer.css")
-        for script in EXPLORER_SCRIPTS:
-            app.add_js_file(script, loading_method="defer")
 
 
 def find_picture(node: dict, name: str) -> str | None:
@@ -191,24 +147,9 @@ class PictureDirective(SphinxDirective):
         return [nodes.container("", raw(shown), classes=["sense7-picture"])]
 
 
-class SpecificationsDirective(PictureDirective):
-    """The specifications of a headline."""
-
-    required_arguments = 1
-
-    def run(self):
-        if not Path(self.config.sense7_edition, f"{ROBUSTNESS}.ipynb").exists():
-            return [paragraph(nodes.emphasis(text=LACKING))]
-        self.arguments = [ROBUSTNESS, *self.arguments]
-        return super().run()
-
-
 # --- formulas -----------------------------------------------------------------------------
 
 _LOGGER = logging.getLogger(__name__)
-
-_SIZES = re.compile(r"\\(?:[Bb]igg?)(?![A-Za-z])|(?<=\\)(?=dots(?![A-Za-z]))")
-"""Commands of TeX that docutils does not know: sizes of brackets, which are left out, and dots, which become ldots."""
 
 
 class _MathML(SphinxTransform):
@@ -221,11 +162,10 @@ class _MathML(SphinxTransform):
             return  # LaTeX has formulas of its own
         for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
             block = isinstance(node, nodes.math_block)
-            code = _SIZES.sub(lambda match: "" if match[0] else "l", node.astext())
             try:
-                formula = latex2mathml.tex2mathml(code, as_block=block)
+                formula = latex2mathml.tex2mathml(node.astext(), as_block=block)
             except (MathError, SyntaxError) as error:
-                _LOGGER.warning("formula %r: %s", code, error, location=node)
+                _LOGGER.warning("formula %r: %s", node.astext(), error, location=node)
                 continue
             if block:  # on a phone it scrolls in its place, by the keyboard too
                 formula = f'<div class="sense7-formula" role="group" aria-label="Formula" tabindex="0">{formula}</div>'
@@ -234,40 +174,24 @@ class _MathML(SphinxTransform):
 
 # --- the reference of the library: what users call, read from the code with every build ------
 
-_FENCE = re.compile(r"^```\{functions\} (?P<names>[^\n]*)\n```$", re.MULTILINE)
 _ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
 
 
-def modules_of(name: str) -> list[str]:
-    """Names below ``sense7`` of a module, or of those modules of a package that ``import sense7 as s7`` gives.
+class FunctionsDirective(SphinxDirective):
+    """A section for each module or package that it names, and for those of a package that ``s7`` gives."""
 
-    Examples
-    --------
-    >>> modules_of("loading"), modules_of("judge")[:2]
-    (['loading'], ['judge.baselines', 'judge.bias'])
-    """
-    return [f"{name}.{module}" for module in sense7._PACKAGES.get(name, "").split()] or [name]
+    required_arguments = 1
+    final_argument_whitespace = True
 
-
-def expand(text: str) -> str:
-    r"""Put a list of functions in the place of each fence of a page in MyST Markdown.
-
-    Examples
-    --------
-    >>> print(expand("```{functions} loading\n```").partition("\n- ")[0])
-    (api-loading)=
-    ## loading
-    <BLANKLINE>
-    """
-
-    def replacement(match: re.Match) -> str:
-        sections = []
-        for name in itertools.chain(*map(modules_of, match["names"].split())):
-            entries = "\n".join(_entries(importlib.import_module(f"sense7.{name}")))
-            sections.append(f"(api-{re.sub('[._]', '-', name)})=\n## {name}\n\n{entries}\n")
-        return "\n".join(sections)
-
-    return _FENCE.sub(replacement, text)
+    def run(self):
+        lines, holder = [], nodes.Element()
+        for name in self.arguments[0].split():
+            for module in [f"{name}.{one}" for one in sense7._PACKAGES.get(name, "").split()] or [name]:
+                code = importlib.import_module(f"sense7.{module}")
+                self.env.note_dependency(code.__file__)
+                lines += [f"## {module}", "", *_entries(code), ""]
+        self.state.nested_parse(StringList(lines, ""), self.content_offset, holder, match_titles=True)
+        return holder.children
 
 
 def _entries(module) -> Iterator[str]:
@@ -288,22 +212,12 @@ def _entries(module) -> Iterator[str]:
             yield f"- `{name}({needed})`: {said}"
 
 
-def _expand_source(app, docname: str, source: list[str]) -> None:
-    for match in _FENCE.finditer(source[0]):
-        for module in (module for name in match["names"].split() for module in modules_of(name)):
-            app.env.dependencies[docname].add(importlib.import_module(f"sense7.{module}").__file__)
-    source[0] = expand(source[0])
-
-
 def setup(app):
     """Register the directive, and what is added to the end of pages, with Sphinx."""
     # The last makes a fold of what the end of the page stands in.
-    for priority, change in enumerate((_gather_code, _say_what_was_not_run, _say_once, _add_rerun, _fold_more), 600):
+    for priority, change in enumerate((_gather_code, _say_once, _add_rerun, _fold_more), 600):
         app.connect("doctree-read", change, priority=priority)
-    app.connect("source-read", _expand_source)
-    app.add_directive("explorer", ExplorerDirective)
+    app.add_directive("functions", FunctionsDirective)
     app.add_directive("picture", PictureDirective)
-    app.add_directive("specifications", SpecificationsDirective)
-    app.connect("html-page-context", _add_explorer_files)
     app.add_transform(_MathML)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

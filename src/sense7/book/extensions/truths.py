@@ -3,8 +3,6 @@
 A Sphinx extension:
 
 - the table of a page's values, which :mod:`sense7.book.extensions.page` puts at its end;
-- ``distances``: which recorded values lie further from their implied truth than 1.96 standard errors, and how many
-  would be expected to; on data without a known truth it is one sentence;
 - ``planted``: its content, which says what was planted, where the truth of the data is known;
 - ``reference-values``: how many values R gives, what is compared with which call, and the largest error, from
   ``data/reference.json``, which ``make reference`` measures.
@@ -16,18 +14,15 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.values import Edition, fold, looked_up, marks, page_table, paragraph
+from sense7.book.extensions.values import Edition, looked_up, marks, raw
+from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
-from sense7.errors import UserError
-from sense7.implied import BEYOND, ImpliedTruth, distances
+from sense7.implied import BEYOND, ImpliedTruth
 from sense7.record import format_number, format_value
-from sense7.terminal import count_of
 
 __all__ = ["setup"]
 
-NOT_SIMULATED = "These data are not simulated: no truth is known."
-NO_TRUTH = "These data are simulated, but the file with their truth is missing: no truth is known."
-NO_REFERENCE = "The table of reference values is not part of this checkout. `make reference` measures it."
+_TABLES = TEMPLATES.get_template("tables.html").module
 
 
 def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
@@ -51,54 +46,18 @@ def compared(found: Mapping, truth: ImpliedTruth) -> tuple[bool, str]:
     return parts, "; ".join(words) or "no interval, and its spread over simulated studies is not known"
 
 
-def values_table(edition: Edition, keys: Sequence[str], title: str, *, of_page: bool = False) -> nodes.container:
-    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied.
-
-    Names lead to the cells that computed them, unless they are of the page itself, which may not show them.
-    """
-    with_truth = any(key in edition.implied for key in keys)
-    body = []
+def values_table(edition: Edition, keys: Sequence[str]) -> nodes.raw:
+    """Recorded values, one row each: name, value, n and method, and beside simulated data what is implied."""
+    rows = []
     for key in keys:
         value, truth = edition.values[key], edition.implied.get(key)
-        cell = f"#cell-{value['cell']}" if value["cell"] else ""
-        address = f"../notebooks/{value['notebook']}.html{cell}"
-        name = nodes.literal(text=key)
-        name = name if of_page else nodes.reference("", "", name, refuri=address, internal=True)
-        n = "" if value["n"] is None else f"{value['n']:,}"
-        row = [[paragraph(name)], format_value(value) + marks(edition, key), n, value["method"] or ""]
-        if truth is not None:
-            implied = format_number(truth.value, value["unit"])
-            parts, words = compared(value, truth) if value["estimate"] is not None else (False, "-")
-            row += [[paragraph(implied), paragraph(truth.source)]]
-            row += [[paragraph(nodes.strong(text=words) if parts else words)]]
-        body.append(row + [[]] * (2 * with_truth - len(row[4:])))
-    head, widths = ("Name", "Value", "n", "How it was computed"), (28, 24, 10, 38)
-    if with_truth:
-        head, widths = (*head, "Implied", "Found and implied"), (18, 18, 8, 26, 15, 15)
-    return page_table(title, head, widths, body, ["sense7-values", "colwidths-given"])
-
-
-class DistancesDirective(SphinxDirective):
-    """Recorded values that lie far from their implied truth."""
-
-    def run(self):
-        edition = looked_up(self.env, "edition.json")
-        looked_up(self.env, *{f"results/{value['notebook']}.json" for value in edition.values.values()})
-        if edition.facts["kind"] != "synthetic" or not edition.truth:
-            return [paragraph(NO_TRUTH if edition.facts["kind"] == "synthetic" else NOT_SIMULATED)]
-        known = distances(edition.values, edition.implied)
-        beyond = sorted((key for key in known if abs(known[key]) > BEYOND), key=lambda key: -abs(known[key]))
-        said = (
-            f"{len(beyond):,} of {count_of(len(known), 'value')} lie more than {BEYOND:g} standard errors from their "
-            f"implied truth; {0.05 * len(known):,.0f} are expected by chance. The values are correlated, since all "
-            "come from the same ratings, so that their number varies more from study to study than that of "
-            "independent values."
-        )
-        if not beyond:
-            return [paragraph(said)]
-        title = "Values that lie further from their implied truth than 1.96 standard errors, the furthest first."
-        table = values_table(edition, beyond, title)
-        return [paragraph(said), *fold(f"Values beyond {BEYOND:g} ({len(beyond):,})", table, classes="sense7-fold")]
+        parts, words = compared(value, truth) if truth and value["estimate"] is not None else (False, "-")
+        row = {"value": value, "truth": truth, "parts": parts, "words": words}
+        row["shown"] = format_value(value) + marks(edition, key)
+        row["n"] = "" if value["n"] is None else f"{value['n']:,}"
+        row["implied"] = format_number(truth.value, value["unit"]) if truth else ""
+        rows.append(row)
+    return raw(_TABLES.values(rows, any(row["truth"] for row in rows)))
 
 
 class PlantedDirective(SphinxDirective):
@@ -114,51 +73,13 @@ class ReferenceValues(SphinxDirective):
     """The stored table of R's values."""
 
     def run(self):
-        try:
-            file = data_file("reference.json")
-        except UserError:
-            return [paragraph(NO_REFERENCE)]
+        file = data_file("reference.json")
         self.env.note_dependency(str(file))
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        rows = [
-            [
-                [
-                    paragraph(nodes.strong(text=row["statistic"])),
-                    *(paragraph(nodes.literal(text=name)) for name in row["functions"]),
-                    paragraph("R: ", nodes.literal(text=row["r"]), f" ({', '.join(row['packages'])})"),
-                ],
-                f"{row['values']:,}",
-                *([paragraph(size(error, kind)) for error in row["errors"]] for kind in ("tolerance", "largest_error")),
-            ]
-            for row in stored["families"]
-        ]
-        head = ("Statistic, function, and call of R", "Values", "Tolerance", "Largest error")
-        classes = ["sense7-reference", "colwidths-given"]
-        return [
-            paragraph(
-                f"R gives {stored['values']:,} values. The tests assert {stored['asserted']:,} of them; "
-                f"{stored['values'] - stored['asserted']:,} belong to statistics that the library does not compute."
-            ),
-            page_table("Every statistic that is compared with R", head, (52, 12, 17, 19), rows, classes),
-        ]
-
-
-def size(error: Mapping, kind: str) -> str:
-    """A tolerance or an error in few characters.
-
-    Examples
-    --------
-    >>> size({"tolerance": 1e-7, "kind": "relative"}, "tolerance"), size({"tolerance": 0}, "tolerance")
-    ('1e-07 of it', 'equal')
-    """
-    if not error["tolerance"] and kind == "tolerance":
-        return "equal"
-    return f"{error[kind]:.2g}" + " of it" * (error["kind"] == "relative" and error[kind] > 0)
+        return [raw(_TABLES.reference(json.loads(file.read_text(encoding="utf-8"))))]
 
 
 def setup(app):
     """Register the directives with Sphinx."""
-    app.add_directive("distances", DistancesDirective)
     app.add_directive("planted", PlantedDirective)
     app.add_directive("reference-values", ReferenceValues)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,25 +5,21 @@ A Sphinx extension, so that no number is typed into prose:
 - ``{value}`alpha_turn```: a recorded value with its interval; ``{value}`alpha_turn.estimate```, ``.n`` or
   ``.implied`` (what follows from what was planted) for a part of it; the reason where it has no value;
 - ``{published}`alpha_turn```: the published figure of a claim;
-- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...);
-- the directive ``ledger``: every claim about SENSE-7 beside what this edition computed; with the argument
-  ``other works`` every claim about another work beside what its released numbers give.
+- ``{edition}`label```: a fact about the edition (name, label, file, sha256, verdicts ...).
 
 A key that does not exist is a warning, and warnings end the build. All texts enter the page
 as text: nothing that a workbook holds is markup.
 """
 
-import contextlib
-import html
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.docutils import SphinxRole
 
 from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
@@ -35,12 +31,6 @@ from sense7.taxonomy import SIMULATED_WORDS
 __all__ = ["setup"]
 
 _LOGGER = logging.getLogger(__name__)
-_STYLES = {"editions.css", "finding.css", "front.css", "specifications.css", "switch.css"}
-_SCRIPTS = {"figures.js", "ledger.js", "reading-order.js", "specifications.js", "tables.js"}
-TUNED = (
-    "Rows marked tuned have a truth that was set near the published figure, so that nearness to this figure is no "
-    "evidence for anything."
-)
 NOT_AVAILABLE = "not available here"
 """Said of a value whose reason the page has given before."""
 
@@ -98,120 +88,60 @@ def marks(edition: Edition, key: str) -> str:
 
 
 class TextRole(SphinxRole):
-    """A role that becomes plain text, which ``lookup`` gives of the environment and the role's text."""
+    """A role that becomes plain text, which ``lookup`` gives of environment and text, with its long form, if any."""
 
     def __init__(self, lookup: Callable):
         self.lookup = lookup
 
     def run(self):
         try:
-            text = self.lookup(self.env, self.text)
+            words, explanation = self.lookup(self.env, self.text)
         except KeyError:
             _LOGGER.warning("nothing is recorded as %r", self.text, location=self.get_location())
-            text = ""
+            return [], []
         # Typographic quotes and dashes would change names that come from a workbook.
-        return [nodes.inline(self.rawtext, text, classes=[f"sense7-{self.name}"], support_smartquotes=False)], []
+        attributes = {"classes": [f"sense7-{self.name}"], "support_smartquotes": False}
+        if explanation:
+            return [nodes.abbreviation(self.rawtext, words, explanation=explanation, **attributes)], []
+        return [nodes.inline(self.rawtext, words, **attributes)], []
 
 
-def _published(env, name: str) -> str:
+def _published(env, name: str) -> tuple[str, str]:
     claim = looked_up(env, "ledger.json").claims[name]["published"]
     if claim["value"] is None:
         raise KeyError(name)
-    return claim["shown"]
+    return claim["shown"], ""
 
 
-def _fact(env, name: str) -> str:
-    return str(looked_up(env, "edition.json").facts[name])
+def _fact(env, name: str) -> tuple[str, str]:
+    return str(looked_up(env, "edition.json").facts[name]), ""
 
 
-class ValueRole(TextRole):
-    """A recorded value, or a part of it; n and method go with every value that has them."""
-
-    def __init__(self):
-        super().__init__(self.shown)
-
-    def _key(self, values: Mapping) -> tuple[str, str]:
-        key, _, part = (self.text, "", "") if self.text in values else self.text.rpartition(".")
-        if part not in ("", "estimate", "n", "implied"):
-            raise KeyError(self.text)
-        return key, part
-
-    def shown(self, env, text: str) -> str:
-        """The value as a sentence shows it."""
-        edition = edition_of(env)
-        key, part = self._key(edition.values)
-        value = edition.values[key]
-        looked_up(env, f"results/{value['notebook']}.json")
-        if part == "implied":
-            truth = edition.implied.get(key)
-            return format_number(truth.value, value["unit"]) if truth else "no value that is known here"
-        said = format_value(value, part)
-        # The front page says in a sentence of its own how many values are tuned.
-        is_marked = part in ("", "estimate") and env.docname != self.config.root_doc
-        return said + marks(edition, key) * is_marked
-
-    def run(self):
-        (node,), messages = super().run()
-        edition = edition_of(self.env)
-        with contextlib.suppress(KeyError):  # said before
-            value = edition.values[self._key(edition.values)[0]]
-            is_there = value["estimate"] is not None
-            explained = f"n = {value['n']:,}; {value['method']}" if is_there else value["reason"]
-            if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
-                self.env.note_dependency(str(source.file))
-                explained = f"{explained}; computed by {source}"
-            said = self.env.temp_data.setdefault("sense7-reasons", set())
-            if is_there or value["reason"] in said:
-                # An abbreviation, whose long form is n and method, or the reason that the page gave before: a sentence
-                # has no room for them.
-                shown = node.astext() if is_there else NOT_AVAILABLE
-                attributes = {"classes": node["classes"], "explanation": explained, "support_smartquotes": False}
-                node = nodes.abbreviation(self.rawtext, shown, **attributes)
-            said |= set() if is_there else {value["reason"]}
-        return [node], messages
-
-
-class LedgerDirective(SphinxDirective):
-    """The table of claims: about SENSE-7, or about other works."""
-
-    optional_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self):
-        others = self.arguments == ["other works"]
-        if self.arguments and not others:
-            raise self.error(f"ledger: {self.arguments[0]!r} is no part of the ledger. Write other works, or nothing.")
-        rows = [row for row in looked_up(self.env, "ledger.json").ledger if bool(row["published"]["release"]) == others]
-        checked = any(row["check"] for row in rows)
-        head = ["Claim", "Published", "Released numbers give" if others else "This edition", "Claim's rule"]
-        head += ["Check of the method"] * checked
-        title = "compared with the numbers that the work released" if others else "beside what this edition computed"
-        title = f"Every claim about {'other works' if others else 'SENSE-7'}, {title}"
-        widths = (24, 16, 20, 24, 16) if checked else (28, 22, 25, 25)
-        table = page_table(title, head, widths, [_claim_cells(row)[: len(head)] for row in rows], ["sense7-ledger"])
-        return [nodes.paragraph(text=TUNED), table] if any(row["tuned"] for row in rows) else [table]
-
-
-def _claim_cells(row: Mapping) -> list[str | list[nodes.Node]]:
-    """Cells of a claim in the ledger: the claim, the published, the computed, and both marks."""
-    claim, computed, check = row["published"], row["computed"], row["check"]
-    title = nodes.inline(text=claim["title"], ids=[f"claim-{row['id'].replace('_', '-')}"])
-    source = f"Grade {claim['grade']}: {claim['source']}" + (f"; {claim['of']}" if claim["of"] != "SENSE-7" else "")
-    cells = [[paragraph(title), paragraph(f"Needs: {claim['needs']}")], [*map(paragraph, (claim["shown"], source))]]
-    if claim["contradiction"]:
-        cells[0].append(paragraph(nodes.strong(text="Contradiction: "), claim["contradiction"]))
-    if computed is None:
-        cells.append("-")
+def _value(env, text: str) -> tuple[str, str]:
+    """A recorded value, or a part of it, as a sentence shows it; n and method, for which it has no room."""
+    edition = edition_of(env)
+    key, _, part = (text, "", "") if text in edition.values else text.rpartition(".")
+    if part not in ("", "estimate", "n", "implied"):
+        raise KeyError(text)
+    value, truth = edition.values[key], edition.implied.get(key)
+    looked_up(env, f"results/{value['notebook']}.json")
+    if part == "implied":
+        words = format_number(truth.value, value["unit"]) if truth else "no value that is known here"
     else:
-        link = nodes.reference("", format_value(computed), refuri=f"../{row['link']}", internal=True)
-        n = f"n = {computed['n']:,}; " if computed["n"] else ""
-        cells.append([paragraph(link), paragraph(f"{n}{computed['method']}")])
-    cells.append([paragraph(rule_badge(row)), paragraph(rule_in_words(row["rule"]))])
-    if reason := (claim["compare"] or {}).get("reason"):
-        cells[-1] += fold("Why this rule", raw(f"<p>{html.escape(f'{reason[:1].upper()}{reason[1:]}.')}</p>"))
-    if not check:
-        return [*cells, "-"]
-    return [*cells, [paragraph(check_badge(row), *tuned_mark(row)), paragraph(check["says"])]]
+        # The front page says in a sentence of its own how many values are tuned.
+        is_marked = part != "n" and env.docname != env.config.root_doc
+        words = format_value(value, part) + marks(edition, key) * is_marked
+    explanation = value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
+    if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
+        env.note_dependency(str(source.file))
+        explanation = f"{explanation}; computed by {source}"
+    if value["estimate"] is None:
+        said = env.temp_data.setdefault("sense7-reasons", set())
+        if value["reason"] not in said:  # a page gives a reason once
+            said.add(value["reason"])
+            return words, ""
+        words = NOT_AVAILABLE
+    return words, explanation
 
 
 def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
@@ -239,20 +169,6 @@ def _anchor_cells(app, tree) -> None:
             node["ids"].append(f"cell-{node['exec_count']}")
 
 
-def _add_files(app) -> None:
-    """Load the book's own styles and scripts, where the checkout has them."""
-    folders = [Path(app.confdir) / folder for folder in app.config.html_static_path]
-    present = {path.name for folder in folders for path in folder.glob("*")}
-    for name in sorted(_STYLES & present):
-        app.add_css_file(name)
-    # Of the editions only this one's name: which others there are stands outside, so that no page changes by them.
-    scripts: dict[str, dict] = {name: {} for name in sorted(_SCRIPTS)}
-    scripts["editions.js"] = {"data-edition": edition_of(app).facts["name"]}
-    for name, attributes in scripts.items():
-        if name in present:
-            app.add_js_file(name, loading_method="defer", **attributes)
-
-
 def _finish_page(app, page, template, context, doctree) -> None:
     """Put the banner at the head of every page, and how it was made at its foot; mend what others put there."""
     facts = edition_of(app).facts
@@ -263,14 +179,6 @@ def _finish_page(app, page, template, context, doctree) -> None:
     if "body" in context:
         # References stand in a list; docutils gives them a role that is out of use.
         context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
-    # Jupyter Book always loads sphinx-thebe: no page runs code, and it ends in an error on each.
-    for files in (context["script_files"], context["css_files"]):
-        for file in [*files]:
-            if (
-                "thebe"
-                in f"{getattr(file, 'filename', file)} {getattr(file, 'attributes', {}).get('body', '')}".lower()
-            ):
-                files.remove(file)  # in place: others add to this list
 
 
 def _keep_entries_of_search(app, exception) -> None:
@@ -288,75 +196,13 @@ def _require_edition(app, config) -> None:
         )
 
 
-def page_table(
-    title: str,
-    head: Sequence[str],
-    widths: Sequence[int],
-    rows: Iterable[Sequence[str | Sequence[nodes.Node]]],
-    classes: Sequence[str],
-) -> nodes.container:
-    """A table with its title, inside what lets it scroll; a cell is a text, or what it holds.
-
-    Examples
-    --------
-    >>> made = page_table("Title", ["A"], [1], [["a"]], ["sense7-example"])
-    >>> [row.astext() for row in made.findall(nodes.row)]
-    ['A', 'a']
-    """
-    table = nodes.table(classes=list(classes), support_smartquotes=False)
-    table += nodes.title(text=title)
-    group = nodes.tgroup(cols=len(head))
-    group += [nodes.colspec(colwidth=width) for width in widths]
-    made = [
-        nodes.row("", *(nodes.entry("", *([paragraph(cell)] if isinstance(cell, str) else cell)) for cell in row))
-        for row in (head, *rows)
-    ]
-    group += [nodes.thead("", made[0]), nodes.tbody("", *made[1:])]
-    table += group
-    return nodes.container("", table, classes=["sense7-scroll", "full-width"])
-
-
-OUTCOME = {True: "passed", False: "not-passed", None: "undecided"}
-
-
-def rule_badge(row: Mapping) -> nodes.inline:
-    """The first mark: whether these data pass the claim's rule; a filled shape."""
-    rule = row["rule"]
-    return nodes.inline(text=rule["mark"], classes=["sense7-badge", f"sense7-rule-{OUTCOME[rule['passed']]}"])
-
-
-def check_badge(row: Mapping) -> nodes.inline:
-    """The second mark: whether the method finds what was put into simulated data; an outlined shape."""
-    check = row["check"]
-    return nodes.inline(text=check["mark"], classes=["sense7-check", f"sense7-check-{OUTCOME[check['passed']]}"])
-
-
-def tuned_mark(row: Mapping) -> list:
-    """What follows a check whose true value was set near the published one."""
-    return [" ", nodes.inline(text="tuned", classes=["sense7-tuned"])] if row["tuned"] else []
-
-
-def rule_in_words(rule: Mapping) -> str:
-    """What a rule asks, why it cannot be decided, and how often simulated studies pass it."""
-    said = [rule["asks"], rule["why"] and f"{rule['why'][:1].upper()}{rule['why'][1:]}."]
-    if rule["power"] is not None:
-        said.append(
-            f"Simulated studies of SENSE-7's size pass it in {rule['power']:.0%} with the effect (power), in "
-            f"{rule['null']:.1%} without."
-        )
-    return " ".join(filter(None, said))
-
-
 def setup(app):
-    """Register roles, directive and anchors with Sphinx."""
+    """Register roles and anchors with Sphinx."""
     app.connect("config-inited", _require_edition)
     app.add_config_value("sense7_edition", "", "env", types=[str])
-    app.add_role("value", ValueRole())
-    for name, lookup in (("published", _published), ("edition", _fact)):
+    for name, lookup in (("value", _value), ("published", _published), ("edition", _fact)):
         app.add_role(name, TextRole(lookup))
-    app.add_directive("ledger", LedgerDirective)
     app.connect("doctree-read", _anchor_cells)
     app.connect("html-page-context", _finish_page)
-    app.connect("builder-inited", _add_files)
     app.connect("build-finished", _keep_entries_of_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
