@@ -16,14 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import (
-    damage,
-    list_editions,
-    read_manifest,
-    require_same_source,
-    shown,
-    write_manifest,
-)
+from sense7.book.editions import damage, list_editions, read_manifest, require_same_source, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
 from sense7.errors import UserError
