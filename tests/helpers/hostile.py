@@ -168,10 +168,10 @@ FILE = f"\"><img src=x onerror={RAN}='zqfile00q'> {{{{7}}}} $x$ `id`.xlsx"
 PAGES = ("explorer", "ledger", "how-to-read", "cite")
 NOTEBOOKS = (
     *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
-    *("14-words", "18-baselines", "19-judge", "23-whose-empathy", "25-elsewhere"),
+    *("14-words", "15-robustness", "18-baselines", "19-judge", "23-whose-empathy", "25-elsewhere"),
 )
-"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and two whose
-values others of these quote."""
+"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three whose
+values or figures others of these show."""
 
 RELEASED = ("23-whose-empathy", "25-elsewhere")
 """Those of released ratings alone."""
