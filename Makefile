@@ -104,7 +104,7 @@ mutants: judge ## how many small changes of the code the tests miss (long; can b
 	@$(BIN)/python evidence/mutation.py
 
 .PHONY: bench
-bench: judge browser ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
+bench: setup ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
 	@$(BIN)/python evidence/bench.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: coverage
