@@ -5,7 +5,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sense7.terminal import count_of
@@ -157,7 +157,7 @@ def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None
     return [resolved[identifier] for identifier in identifiers]
 
 
-def report_rounded(cells: Sequence, names: list[str | None], place: Mapping, diagnostics) -> None:
+def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
     shortened, long, rounded = set(), set(), set()
     for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
@@ -174,14 +174,14 @@ def report_rounded(cells: Sequence, names: list[str | None], place: Mapping, dia
     for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
         if wrong:
             rows = [row for row, name in enumerate(names, 2) if name in wrong]
-            diagnostics.add(entry, place, rows, next(name for name in names if name in wrong))
+            table.add(entry, official, rows, next(name for name in names if name in wrong))
 
 
-def report_similar(names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics) -> None:
+def report_similar(table, official: str, names: list[str | None], rows: list[int], noun: str) -> None:
     """Report names of a column that differ only in case, braces or leading zeros: each stays one of its own."""
     counts = Counter(name for name in names if name is not None)
     for group in group_spellings(counts).values():
         if len(group) > 1:
             told = ", ".join(f"{name!r} ({count_of(counts[name], 'row')})" for name in group)
             found = [row for name, row in zip(names, rows, strict=True) if name in group]
-            diagnostics.add("similar", place, found, told, noun=noun)
+            table.add("similar", official, found, told, noun=noun)

@@ -205,6 +205,11 @@ class ReadingOptions:
         """Declared scale of a column, None if none was declared."""
         return self.scales.get(official) or (self.scales.get(ALL_COLUMNS) if size == 5 else None)
 
+    def rescaled_from(self, official: str, size: int) -> Interval | None:
+        """Declared scale of a column, None if that is the official one, or none was declared."""
+        declared = self.scale_of(official, size)
+        return None if declared == Interval(1, size) else declared
+
     def words_of(self, official: str, size: int) -> dict[str, float | None]:
         """Declared words of a column; its own come before those of all columns."""
         return {**(self.words.get(ALL_COLUMNS, {}) if size == 5 else {}), **self.words.get(official, {})}

@@ -18,7 +18,6 @@ import numpy as np
 from sense7.files import parse_yaml
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, Scale, normalise_word
-from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.ids import CODES, as_number, as_text, codes_among, distinct_keys, is_blank
 from sense7.workbook.options import Interval, ReadingOptions
 
@@ -277,9 +276,9 @@ class Question:
             return (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
         return (level, "") if of_word is None or abs(of_word - level) < 1e-9 else (None, "contradiction")
 
-    def read(self, table, options: ReadingOptions, diagnostics: Diagnostics) -> dict[str, list[int]]:
+    def read(self, table, options: ReadingOptions) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
-        place, size, official = table.place(self.official), self.size, self.official
+        size, official = self.size, self.official
         # Numbers that probably stand for a missing answer, though nobody declared them.
         named = range(1, size + 1) if self.levels_of_words else ()
         codes = codes_among([*self.numbers, *named], size)
@@ -288,12 +287,12 @@ class Question:
         codes = codes if self.missing is None else []
         common = {"official": official, "size": size, "interval": self.interval}
         if refusal := self.refusal(codes):
-            diagnostics.add(refusal[0], place, **common, **refusal[1])
+            table.add(refusal[0], official, **common, **refusal[1])
         used = {a.word for a in self.answers if a.word not in self.words and not self.is_missing(a)}
         used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
         if any(self.scale.tables[0].get(word) != level for word, level in used.items()):
             reading = sorted((level, word) for word, level in used.items())
-            diagnostics.add("other-words", place, reading=", ".join(f"{word} = {level}" for level, word in reading))
+            table.add("other-words", official, reading=", ".join(f"{word} = {level}" for level, word in reading))
         common["anchors"] = ", ".join([level[0] for level in self.scale.vocabularies[0]] + ["unknown"])
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
@@ -314,25 +313,17 @@ class Question:
                 unreadable[as_text(answer.cell)] += answer.count
             if entry and not refusal:
                 fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
-                diagnostics.add(entry, place, rows, answer.cell, fix=fix, **common)
+                table.add(entry, official, rows, answer.cell, fix=fix, **common)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
-        rescaled = self.declared if self.declared != Interval(1, size) else None
-        table.notes[official] = {
-            "filled": int((self.states != ABSENT_CODE).sum()),
-            "read": int(np.isfinite(self.levels).sum()),
-            "unreadable": unreadable.total(),
-            "lowest": np.nan if rescaled is None else rescaled.lowest,
-            "highest": np.nan if rescaled is None else rescaled.highest,
-        }
         much = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable
         if much and not refusal:
             remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
             if self.unknown.keys() - self.vocabulary:
                 remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
                 remedy += self.template()
-            diagnostics.add(
+            table.add(
                 "unreadable-column",
-                place,
+                official,
                 unreadable=f"{unreadable.total():,}",
                 answered=f"{answered:,}",
                 limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
@@ -343,7 +334,7 @@ class Question:
         return missing
 
 
-def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels on 1..size (NaN if there is none) and states, for every column of a table with a scale."""
     by_scale: dict[str, list[Question]] = defaultdict(list)
     for column in table.columns:
@@ -355,8 +346,8 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
         shared = choose_vocabulary(questions[0].scale, together)
         for question in questions:
             question.choose_vocabulary(shared)
-            for text, rows in question.read(table, options, diagnostics).items():
+            for text, rows in question.read(table, options).items():
                 missing[text].update(rows)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
-    diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
+    table.add("missing-code", "", rows, codes=codes)
     return {one.column.name: (one.levels, one.states) for questions in by_scale.values() for one in questions}
