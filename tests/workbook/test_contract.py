@@ -221,7 +221,6 @@ def test_ieval(workbooks):
     assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
     assert study.participants_sheet == "Participants"
     assert report["characteristics"] == ["TEQ"]
-    assert report["not_matched"] == ["Tasks.src_valence"]
     found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
     assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
     truth = ground_truth(study.turns, study.conversations["conversation"])

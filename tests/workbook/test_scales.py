@@ -446,8 +446,8 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likel
     cells = [float(number) for number, count in numbers.items() for _ in range(count)]
     question = Question(next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions())
     question.choose_vocabulary(choose_vocabulary(question.scale, question.unknown))
-    found = question.foreign_scale([])
-    assert (found and found[1].option) == likely
+    found = question.refusal([])
+    assert (found and found[1]["likely"]) == likely
 
 
 def test_options_say_what_was_declared():

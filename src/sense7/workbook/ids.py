@@ -23,8 +23,9 @@ _LIKE_NUMBER = re.compile(
 )
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d+,\d+\s*", re.ASCII)
+"""One comma between digits that can't separate thousands."""
+
 _SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
 
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
@@ -86,7 +87,7 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
     """A cell as a number, None if it holds none; "1,000" is none, since it may be a thousand or one."""
     if isinstance(cell, bool):
         return None
-    if decimal_comma and has_decimal_comma(cell):
+    if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         cell = cell.replace(",", ".")
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
@@ -97,11 +98,6 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
 def as_shown(number: float) -> float:
     """A number as spreadsheets show it, by its first 15 digits: 2.9999999999999996 is 3."""
     return float(f"{number:.15g}")
-
-
-def has_decimal_comma(cell) -> bool:
-    """Whether a cell is a text with one comma between digits that can't separate thousands."""
-    return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
 
 
 def looks_like_number(cell) -> bool:

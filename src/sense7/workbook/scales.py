@@ -7,9 +7,8 @@ official scale, on a scale that the user declares (rescaled linearly), or refuse
 import functools
 import re
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -30,12 +29,8 @@ ENOUGH_NUMBERS = 20
 
 ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE))
 
-USUAL = sorted(
-    [Interval(low, high) for low, high in product((0, 1), (1, 3, 4, 5, 6, 7, 9, 10)) if low < high]
-    + [Interval(0, 100)]
-    + [Interval(-end, end) for end in (1, 2, 3, 4, 5, 10, 100)],
-    key=lambda interval: (interval.highest - interval.lowest, interval.lowest != 1),
-)
+USUAL = [Interval(low, high) for high in (*range(1, 8), 9, 10) for low in (1, 0, -high) if low < high]
+USUAL += [Interval(0, 100), Interval(-100, 100)]
 """Scales that are in use, the smallest first."""
 
 _WORDS = {
@@ -130,14 +125,8 @@ def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
 # --- columns ---
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One distinct cell of a column, in how many rows it stands, and the number and the word in it."""
-
-    cell: object
-    count: int
-    number: float | None
-    word: str
+Answer = namedtuple("Answer", ("cell", "count", "number", "word"))
+"""One distinct cell of a column, in how many rows it stands, and the number (or None) and the word in it."""
 
 
 class Question:
@@ -207,47 +196,34 @@ class Question:
 
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
-        words = list(self.unknown)
-        more = f" and {len(words) - 12} more" if len(words) > 12 else ""
-        return ", ".join(f"{word!r}: ?" for word in words[:12]) + more
+        return ", ".join(f"{word!r}: ?" for word in list(self.unknown)[:12])
 
     def declare(self, numbers: Iterable[float]) -> str:
         """How numbers that stand for a missing answer are declared."""
         listed = ",".join(f"{number:g}" for number in sorted(numbers))
-        return (
-            f"if no answer is meant by {' and '.join(listed.split(','))}, declare it: --missing {listed} (everywhere) "
-            f"or --missing {self.official}={listed}"
-        )
-
-    def foreign_scale(self, codes: Sequence[float]) -> tuple[str, Interval] | None:
-        """What was seen of another scale than 1..size, and which it probably is; None if a column is on 1..size.
-
-        It is on another if more than 5 % of its numbers, and at least three, are no level; or if it holds zeros and,
-        among at least 20 numbers, never the highest level. Fewer are taken for slips.
-        """
-        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
-        levels, total = sum(counts[level] for level in range(1, size + 1)), counts.total()
-        strays = total - levels
-        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
-        if not shifted and (strays < FEWEST_STRAYS or strays <= LARGEST_STRAY_SHARE * total):
-            return None
-        lowest, highest = min(counts), max(counts)
-        seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
-        if lowest == 0 and highest == size - 1:
-            return seen, Interval(0, size - 1)
-        holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
-        if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
-            holding = [interval for interval in holding if interval.lowest == 1 and interval.highest >= size] or holding
-        return seen, holding[0] if holding else Interval(lowest, highest)
+        wide, own = f"--missing {listed}", f"--missing {self.official}={listed}"
+        return f"if no answer is meant by {listed.replace(',', ' and ')}, declare it: {wide} (everywhere) or {own}"
 
     def refusal(self, codes: list[float]) -> tuple[str, dict] | None:
-        """Entry and words of why a column is not on the scale that it would be read on; None if it is."""
-        size = self.size
-        if self.declared is None and (foreign := self.foreign_scale(codes)):
-            seen, likely = foreign[0], foreign[1].option
-            strays = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
+        """Entry and words of why a column is not on the scale that it would be read on; None if it is.
+
+        It is on another than 1..size if more than 5 % of its numbers, and at least three, are no level; or if it holds
+        zeros and, among at least 20 numbers, never the highest level. Fewer are taken for slips.
+        """
+        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
+        strays, total = sum(counts[n] for n in counts if n not in range(1, size + 1)), counts.total()
+        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
+        many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
+        if self.declared is None and (shifted or many):
+            lowest, highest = min(counts), max(counts)
+            seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
+            holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
+            if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
+                holding = [one for one in holding if one.lowest == 1 and one.highest >= size] or holding
+            likely = (holding[0] if holding else Interval(lowest, highest)).option
+            off = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
             both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
-            further = f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else ""
+            further = f"; {self.declare(codes or off)}" if codes or 0 < len(off) < 3 else ""
             return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
         if self.declared in (None, Interval(1, size)):
             # Two words of one level of which one is the other with an adverb, such as somewhat disagree.

@@ -125,51 +125,47 @@ def parse_workbook(
             sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
             options = ReadingOptions.beside(Path(path)) if options is None else options
         options = with_scales_sheet(sheets, options or ReadingOptions(), path)
-        return _parsed(sheets, path, strict, prompted_condition, name or Path(path).stem, part, options)
+        diagnostics = Diagnostics()
+        located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
+        tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
+        tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
+        explained, conversations, said, turns = False, None, None, None
+        if tasks and messages:
+            explained = messages.leave_out("TaskId", set(as_names(tasks.cells("TaskId"))), False)
+            explained |= tasks.leave_out("TaskId", set(as_names(messages.cells("TaskId"))), explained)
+        if tasks:
+            answers = read_scales(tasks, options)
+            conversations = read_conversations(tasks, answers)
+        if messages:
+            ratings = read_scales(messages, options)
+            if conversations is not None:
+                said, turns = read_messages(messages, ratings, tasks, conversations)
+        people, people_sheet = read_participants(sheets, tables, conversations, explained, options, diagnostics)
+        named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
+        if unknown := [name for name in options.missing if normalise_name(name) not in named]:
+            raise refusal(path, "no-missing-column", name=unknown[0])
+        errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
+        if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
+            raise WorkbookError(path, diagnostics, strict)
+        # Ratings count where they belong, in assistant turns.
+        records = tasks.report(answers, slice(None), options) + messages.report(ratings, turns["row"] - 2, options)
+        prompted, reason = find_prompted(conversations, prompted_condition, path)
+        return ParsedWorkbook(
+            name=name or Path(path).stem,
+            conversations=conversations,
+            messages=said,
+            turns=turns,
+            participants=people,
+            participants_sheet=people_sheet,
+            columns={key: [record[key] for record in records] for key in records[0]},
+            sheets=sheets,
+            diagnostics=list(diagnostics),
+            prompted_condition=prompted,
+            prompted_reason=reason,
+        )
     finally:
         if on:
             gc.enable()
-
-
-def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> ParsedWorkbook:
-    diagnostics = Diagnostics()
-    located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
-    tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
-    tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
-    explained, conversations, said, turns = False, None, None, None
-    if tasks and messages:
-        explained = messages.leave_out("TaskId", set(as_names(tasks.cells("TaskId"))), False)
-        explained |= tasks.leave_out("TaskId", set(as_names(messages.cells("TaskId"))), explained)
-    if tasks:
-        answers = read_scales(tasks, options)
-        conversations = read_conversations(tasks, answers)
-    if messages:
-        ratings = read_scales(messages, options)
-        if conversations is not None:
-            said, turns = read_messages(messages, ratings, tasks, conversations)
-    people, people_sheet = read_participants(sheets, tables, conversations, explained, options, diagnostics)
-    named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
-    if unknown := [name for name in options.missing if normalise_name(name) not in named]:
-        raise refusal(path, "no-missing-column", name=unknown[0])
-    errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
-    if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
-        raise WorkbookError(path, diagnostics, strict)
-    # Ratings count where they belong, in assistant turns.
-    records = tasks.report(answers, slice(None), options) + messages.report(ratings, turns["row"] - 2, options)
-    prompted, reason = find_prompted(conversations, prompted_condition, path)
-    return ParsedWorkbook(
-        name=name,
-        conversations=conversations,
-        messages=said,
-        turns=turns,
-        participants=people,
-        participants_sheet=people_sheet,
-        columns={key: [record[key] for record in records] for key in records[0]},
-        sheets=sheets,
-        diagnostics=list(diagnostics),
-        prompted_condition=prompted,
-        prompted_reason=reason,
-    )
 
 
 def find_prompted(
@@ -186,13 +182,12 @@ def find_prompted(
     for condition in conditions:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
         negated = any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words)
-        if not negated and any(word in {"emp", "emph"} or "empath" in word or "prompt" in word for word in words):
+        if not negated and any(re.fullmatch(r"emph?|.*(empath|prompt).*", word) for word in words):
             best.append(condition)
-    if not best:
-        return None, "no condition's name speaks of empathy or of a prompt"
-    if len(best) > 1:
-        return None, f"several conditions' names speak of it: {', '.join(best)}"
-    return best[0], "guessed from its name"
+    if len(best) == 1:
+        return best[0], "guessed from its name"
+    several = f"several conditions' names speak of it: {', '.join(best)}"
+    return None, several if best else "no condition's name speaks of empathy or of a prompt"
 
 
 # --- sheets and columns ---
@@ -265,18 +260,19 @@ class Table:
         """What became of each column of this sheet; of answers on a scale, those of some rows count."""
         records = []
         for column in self.columns:
-            position, scale = self.positions.get(column.official), None
+            position, ends = self.positions.get(column.official), (np.nan, np.nan)
             filled, unreadable = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))), 0
             if column.scale:
                 states = answers[column.name][1][counted]
                 filled = int((states != STATES.index(ABSENT)).sum())
                 unreadable = int((states == STATES.index(UNREADABLE)).sum())
-                scale = options.rescaled_from(column.official, column.scale.size)
+                declared = options.scale_of(column.official, column.scale.size)
+                if declared and (declared.lowest, declared.highest) != (1, column.scale.size):
+                    ends = (declared.lowest, declared.highest)
             record = {"sheet": self.official, "column": column.official, "name": column.name}
             record |= {"header": None if position is None else self.sheet.header[position]}
             record |= {"question": column.is_question, "filled": filled, "unreadable": unreadable}
-            ends = (scale.lowest, scale.highest) if scale else (np.nan, np.nan)
-            records.append(record | dict(zip(("lowest", "highest"), ends, strict=True)))
+            records.append(record | {"lowest": ends[0], "highest": ends[1]})
         return records
 
     def leave_out(self, key: str, known: set, explained: bool) -> bool:
@@ -343,31 +339,28 @@ class Table:
         return bool(headers)
 
     def _match_columns(self) -> dict[str, int]:
-        """Official name -> position; exact names first, then alike ones, then dimensions by titles or as suffixes."""
+        """Official name -> position: exact names, then the first of those alike, titled so, or naming the dimension."""
         sheet, officials, after = self.sheet, {one.official for one in self.columns}, normalise_name("PostTaskEmpathy")
         alike = {normalise_name(official): official for official in officials}
         alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
-        named: dict[str, list[int]] = defaultdict(list)  # whose name has a single dimension behind PostTaskEmpathy
-        positions = {official: sheet.header.index(official) for official in officials if official in sheet.header}
+        positions = {
+            one.official: sheet.header.index(one.official) for one in self.columns if one.official in sheet.header
+        }
         for place, name in enumerate(sheet.names):
-            if place in positions.values():
+            if place in positions.values() or (not name and all(row[place] is None for row in sheet.rows)):
                 continue
-            if (official := alike.get(name)) and official not in positions:
+            behind = name.removeprefix(after) if name.startswith(after) else ""
+            held = [f"PostTaskEmpathy_{one.name}" for one in DIMENSIONS if normalise_name(one.name) in behind]
+            official = alike.get(name, held[0] if len(held) == 1 else None)
+            if official in positions:
+                self.add("duplicate-column", place, official=official)
+            elif official in officials:
                 positions[official] = place
-                self.add("renamed-column", place, official=official)
-            elif name.startswith(after):
-                held = [one.name for one in DIMENSIONS if normalise_name(one.name) in name.removeprefix(after)]
-                named[f"PostTaskEmpathy_{held[0]}" if len(held) == 1 else ""].append(place)
-        for official in named.keys() & officials - positions.keys():
-            if len(named[official]) == 1:
-                positions[official] = named[official][0]
-        taken = {sheet.names[position]: official for official, position in positions.items()}
-        for position, name in enumerate(sheet.names):
-            if position in positions.values() or (not name and all(row[position] is None for row in sheet.rows)):
-                continue
-            entry = "unmatched-column" if name.startswith(after) else "unknown-column"
-            words = {"official": taken.get(name), "dimensions": ", ".join(taxonomy.DIMENSION_NAMES)}
-            self.add("duplicate-column" if name in taken else entry, position, **words)
+                if name in alike:
+                    self.add("renamed-column", place, official=official)
+            else:
+                entry = "unmatched-column" if name.startswith(after) else "unknown-column"
+                self.add(entry, place, dimensions=", ".join(taxonomy.DIMENSION_NAMES))
         return positions
 
 
