@@ -142,15 +142,11 @@ def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
     return groups
 
 
-def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
-    """Each id as ``known`` spells it: the same, or the only one alike; None if there is none."""
-    distinct = set(identifiers) - {None}
-    resolved: dict[str | None, str | None] = {None: None} | {name: name for name in distinct & known}
-    if unknown := distinct - known:
-        groups = group_spellings(known)
-        alike = {name: groups.get(_loose_form(name), []) for name in unknown}
-        resolved |= {name: group[0] if len(group) == 1 else None for name, group in alike.items()}
-    return [resolved[identifier] for identifier in identifiers]
+def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
+    """Names that are not among the known ones -> the only known one that is alike."""
+    groups = group_spellings(known)
+    alike = {name: groups.get(_loose_form(name), []) for name in set(names) - known - {None}}
+    return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
 
 def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
@@ -168,9 +164,8 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
     inexact = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, float) and abs(cell) > 2**53}
     rounded = (rounded if rounded == long else set()) | inexact
     for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
-        if wrong:
-            rows = [row for row, name in enumerate(names, 2) if name in wrong]
-            table.add(entry, official, rows, next(name for name in names if name in wrong))
+        rows = [row for row, name in enumerate(names, 2) if name in wrong]
+        table.add(entry, official, rows, names[rows[0] - 2] if rows else "")
 
 
 def report_similar(table, official: str, names: list[str | None], rows: list[int], noun: str) -> None:

@@ -131,11 +131,11 @@ class ReadingOptions:
         for name, entry, where in entries:
             column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
             for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
-                if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
-                    raise refusal(where, "no-word", word=word)
                 declines = number is None or (isinstance(number, str) and normalise_word(number) == "unknown")
-                if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
-                    raise refusal(where, "no-number-of-word", word=word, number=number)
+                is_number = isinstance(number, int | float) and not isinstance(number, bool)
+                # YAML reads a bare yes, no, on, off as a truth value.
+                if not isinstance(word, str) or not (declines or is_number):
+                    raise refusal(where, "no-word", word=word, number=number)
                 words_of.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
         known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
         for name, values, _ in entries_of(missing, "--missing"):
@@ -249,8 +249,8 @@ def _yaml(path: Path) -> Mapping:
         content = stream.read()
     try:
         entries = parse_yaml(content.decode("utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        if not isinstance(entries, Mapping):
+            raise ValueError("it holds no mapping")
+    except ValueError as error:
         raise refusal(path, "no-yaml", error=one_line(error)) from None
-    if not isinstance(entries, Mapping):
-        raise refusal(path, "no-mapping")
     return entries

@@ -96,8 +96,8 @@ def says_nothing(word: str, scale: Scale | None = None) -> bool:
 def is_answer(scale: Scale, cell: str) -> bool:
     """Whether a text is an answer on a scale, in any language."""
     number, word = scale.split_number(cell)
-    known = (table for tables in (scale.tables, language_vocabularies(scale.name)) for table in tables)
-    return (number is not None and not word) or any(word in table for table in known)
+    is_word = any(word in table for table in (*scale.tables, *language_vocabularies(scale.name)))
+    return (number is not None and not word) or is_word
 
 
 def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
@@ -297,16 +297,10 @@ class Question:
             if self.unknown.keys() - self.vocabulary:
                 remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
                 remedy += self.template()
-            table.add(
-                "unreadable-column",
-                official,
-                unreadable=f"{unreadable.total():,}",
-                answered=f"{answered:,}",
-                limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
-                seen=", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)),
-                remedy=self.declare(codes) if codes else remedy,
-                **common,
-            )
+            seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
+            common |= {"unreadable": unreadable.total(), "answered": answered, "limit": LARGEST_UNREADABLE_SHARE}
+            remedy = self.declare(codes) if codes else remedy
+            table.add("unreadable-column", official, seen=seen, remedy=remedy, **common)
         return missing
 
 

@@ -212,14 +212,16 @@ class Table:
 
     def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None):
         self.official, self.sheet, self.diagnostics = official, sheet, diagnostics
-        self.columns, self._cells = taxonomy.CORE_COLUMNS.get(official, ()), list(zip(*sheet.rows, strict=True))
+        self.columns, self.positions = taxonomy.CORE_COLUMNS.get(official, ()), positions or {}
+        self._cells = list(zip(*sheet.rows, strict=True))
         if not sheet.visible:
             self.add("hidden-sheet")
         self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
         for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
             for position, row in cells:
                 self.add(entry, position, [row])
-        self.positions = self._match_columns() if positions is None else positions
+        if positions is None:
+            self.positions = self._match_columns()
         missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
         for key in missing:
             self.add("missing-key-column", key, key=key, present=", ".join(filter(None, sheet.header)) or "none")
@@ -238,7 +240,7 @@ class Table:
 
     def add(self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object) -> None:
         """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
-        position = column if isinstance(column, int) else getattr(self, "positions", {}).get(column)
+        position = column if isinstance(column, int) else self.positions.get(column)
         if position is not None:
             header = self.sheet.header[position] if position < len(self.sheet.header) else ""
             column = header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
@@ -250,19 +252,20 @@ class Table:
         cells = self.cells(official)
         names = as_names(cells)
         ids.report_rounded(self, official, cells, names)
-        matched = names if known is None else ids.match_ids(names, known)
-        for row, (name, other) in enumerate(zip(names, matched, strict=True), 2):
-            if other not in (None, name):
+        respelt = {} if known is None else ids.respelt(names, known)
+        for row, name in enumerate(names, 2):
+            if name in respelt:
                 self.add(f"respelt-id/{noun}", official, [row], name)
-        return [name if other is None else other for name, other in zip(names, matched, strict=True)]
+        return [respelt.get(name, name) for name in names]
 
     def report(self, answers: Mapping, counted: slice | np.ndarray, options: ReadingOptions) -> list[dict]:
         """What became of each column of this sheet; of answers on a scale, those of some rows count."""
         records = []
         for column in self.columns:
             position, ends = self.positions.get(column.official), (np.nan, np.nan)
-            filled, unreadable = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))), 0
-            if column.scale:
+            if not column.scale:
+                filled, unreadable = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))), 0
+            else:
                 states = answers[column.name][1][counted]
                 filled = int((states != STATES.index(ABSENT)).sum())
                 unreadable = int((states == STATES.index(UNREADABLE)).sum())
@@ -284,12 +287,8 @@ class Table:
         texts stands above a column of numbers, or is no answer on the scale of its column, or other sheets have such
         rows, too (``explained``).
         """
-        import_id, first, rows, names = (
-            re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.I),
-            0,
-            self.sheet.rows,
-            self.sheet.names,
-        )
+        import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+        rows, names = self.sheet.rows, self.sheet.names
         id_place, role = self.positions[key], self.positions.get("Role")
         scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
 
@@ -300,9 +299,8 @@ class Table:
             numbers = [as_number(cell) for cell in self._cells[place] if not is_blank(cell)]
             below = list(dropwhile(lambda number: number is None, numbers))
             texts = len(numbers) - len(below)
-            return (
-                place != id_place and _is_word(cell) and None not in below and len(below) > max(1, texts) and texts < 5
-            )
+            is_above = texts < 5 and len(below) >= max(2, texts) and None not in below
+            return place != id_place and is_above and _is_word(cell)
 
         for number, row in enumerate(rows[:4]):
             filled = [cell for cell in row if not is_blank(cell)]
@@ -570,9 +568,7 @@ def read_participants(
 
 def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
-    cells = [
-        None if declared is not None and stands_for(cell, declared) else cell for cell in table.sheet.column(position)
-    ]
+    cells = [None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)]
     numbers = np.array([np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells], dtype=float)
     odd = [index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])]
     count = int(np.isfinite(numbers).sum())

@@ -194,10 +194,10 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
         start = stream.read(200)
     if not start:
         raise refusal(path, "empty-file")
-    if start.startswith(b"version https://git-lfs"):
-        raise refusal(path, "lfs-pointer")
-    if start.startswith(b"\xd0\xcf\x11\xe0"):  # Office before .xlsx, and all that it protects
-        raise refusal(path, "protected")
+    # Office before .xlsx, and all that it protects, begins with the latter.
+    for kind, sign in (("lfs-pointer", b"version https://git-lfs"), ("protected", b"\xd0\xcf\x11\xe0")):
+        if start.startswith(sign):
+            raise refusal(path, kind)
     if not zipfile.is_zipfile(path):
         kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
         raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
