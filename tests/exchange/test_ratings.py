@@ -142,7 +142,7 @@ def test_a_table_that_cannot_be_used(bring, tmp_path, table, problem):
         (("--column", "Affective"), "--column Affective: expected NAME=COLUMN"),
         (("--column", "Mood=q1"), "--column Mood=q1: 'Mood' is no column of the format. Use one of TaskId"),
         (("--column", "Affective=q1"), r"the column 'q1' \(Affective\) is missing in row 1 \(columns present: TaskId"),
-        (("--columns", "map.yml"), "map.yml: can't be read as YAML in UTF-8 (it holds no mapping)"),
+        (("--columns", "map.yml"), "map.yml: can't be read as YAML in UTF-8 .it holds no mapping"),
         (("--columns", "bare.yml"), "bare.yml: Turn: expected NAME=COLUMN"),
         (("--columns", "no.yml"), "no.yml: there is no such file"),
         (("--scale", "x"), "does not name a scale"),
