@@ -15,7 +15,8 @@ from sense7.judge import ceiling
 from sense7.judge.files import read_predictions
 from sense7.loading import load
 from sense7.simulate import truth as simulated_truth
-from sense7.sources import SOURCES, Provenance, write_record
+from sense7.sources import SOURCES, Provenance
+from sense7.sources.provenance import write_record
 from sense7.sources.released import RELEASED
 from sense7.taxonomy import SYNTHETIC_SHEET
 from sense7.workbook import Sheet, write_sheets

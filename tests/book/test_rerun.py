@@ -18,8 +18,9 @@ from sense7.book.execute import rerun, select_notebook
 from sense7.book.notebooks import find_notebooks
 from sense7.book.plan import resolve_inputs
 from sense7.errors import UserError
-from sense7.sources import SOURCES, Source, copy_for_edition, fetch, part_files, resolve
+from sense7.sources import SOURCES, copy_for_edition, fetch, part_files, resolve
 from sense7.sources.converters import official_sheets
+from sense7.sources.registry import Source
 from sense7.workbook import read_sheets
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -264,9 +264,9 @@ def test_a_folder_without_ratings_is_refused(folder, make_download, tmp_path):
     for one in content["conversations"]:
         one["turns"] = []
     refused(folder(anna=content), "nobody rated a turn yet")
-    with pytest.raises(UserError, match="Check the path"):
+    with pytest.raises(UserError, match="Give the folder that holds the downloads"):
         gather(tmp_path / "none", tmp_path / "mine.xlsx")
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="can't be read as a folder"):
         gather(Path(__file__), tmp_path / "mine.xlsx")
 
 

@@ -9,9 +9,9 @@ import pytest
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.sources import SOURCES, Source, fetch, fetched_digest, resolve
+from sense7.sources import SOURCES, fetch, fetched_digest, resolve
 from sense7.sources.converters import official_sheets
-from sense7.sources.registry import SOURCE_SHEET
+from sense7.sources.registry import SOURCE_SHEET, Source
 from sense7.workbook import read_sheets
 
 FILES = {"data/chats.txt": b"hi|hello", "data/ratings.txt": b"4", "notes.txt": b"not converted"}

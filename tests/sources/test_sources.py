@@ -18,7 +18,8 @@ from sense7 import checkout, download
 from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_project, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
-from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, record_path, resolve, write_record
+from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, resolve
+from sense7.sources.provenance import record_path, write_record
 
 AUTHORS = SOURCES["official"].address
 

@@ -84,7 +84,6 @@ COLUMNS = pa.DataFrameSchema(
         "header": pa.Column(nullable=True),
         "question": pa.Column(bool),
         "filled": pa.Column(int, pa.Check.ge(0)),
-        "read": pa.Column(int, pa.Check.ge(0)),
         "unreadable": pa.Column(int, pa.Check.ge(0)),
         "lowest": pa.Column(float, nullable=True),
         "highest": pa.Column(float, nullable=True),
@@ -122,7 +121,6 @@ def hold_to_the_contract(study):
         assert (name in study.asked) == (turns[f"{name}_state"] != ABSENT).any()
     asked = study.columns.loc[study.columns["name"].isin(study.asked), "column"]
     assert not set(asked) & set(study.never_asked["column"])
-    assert (study.columns["read"] <= study.columns["filled"]).all()
     assert len(study.columns) == len(TASK_COLUMNS) + len(MESSAGE_COLUMNS)
     for diagnostic in study.diagnostics:
         assert diagnostic.severity in {"warning", "notice"}
@@ -222,7 +220,6 @@ def test_ieval(workbooks):
     assert study.not_recorded["column"].tolist() == ["TimeOffsetSeconds", "Retry"]
     assert study.participants_sheet == "Participants"
     assert report["characteristics"] == ["TEQ"]
-    assert report["not_matched"] == ["Tasks.src_valence"]
     found = [(diagnostic.kind, diagnostic.sheet, diagnostic.column) for diagnostic in study.diagnostics]
     assert found == [("unknown-column", "Tasks", "src_valence"), ("unknown-sheet", "src_Source", "")]
     truth = ground_truth(study.turns, study.conversations["conversation"])

@@ -20,7 +20,6 @@ DESCRIPTION = {
     "characteristics": ["age", "role"],
     "never_asked": ["Tasks.A", "Messages.B"],
     "not_recorded": ["Tasks.C"],
-    "not_matched": ["Tasks.D", "Tasks.E"],
     "diagnostics": [
         {"severity": "warning", "text": "Tasks.A: odd", "count": 1000},
         {"severity": "error", "text": "Messages: no rating", "count": 34},
@@ -53,7 +52,6 @@ Participants sheet: Participants
 Characteristics: age, role
 Never asked: Tasks.A, Messages.B
 Not recorded: Tasks.C
-Not matched: Tasks.D, Tasks.E
 
 2 warnings, 1,034 places
   warning: Tasks.A: odd
@@ -77,7 +75,6 @@ def test_what_is_absent_is_said(capsys):
         "Participants sheet: none; no further sheet has a PID column",
         "Never asked: nothing",
         "Not recorded: nothing",
-        "Not matched: nothing",
     }
 
 
@@ -186,7 +183,6 @@ def test_it_says_what_is_in_a_workbook(check):
         "Participants sheet: Participants",
         "Never asked: Messages.Cognitive",
         "Not recorded: Messages.Retry",
-        "Not matched: Messages.Mood",
         "1 warning, 1 place",
     ):
         assert line in out

@@ -370,8 +370,8 @@ def test_a_broken_file_of_scales_is_refused_with_its_name(tmp_path, content, mes
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("goed: five", "is no number"), ("yes: 5", "is not read as a word"),
-     ("Warmth: {goed: 4}", "'Warmth' is not a column"), ("goed: true", "is no number")],
+    [("goed: five", "'goed': 'five' is no word and its number"), ("yes: 5", "True: 5 is no word and its number"),
+     ("Warmth: {goed: 4}", "'Warmth' is not a column"), ("goed: true", "'goed': True is no word")],
 )  # fmt: skip
 def test_a_broken_file_of_words_is_refused_with_its_name(tmp_path, content, message):
     path = tmp_path / "words.yml"
@@ -446,8 +446,8 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likel
     cells = [float(number) for number, count in numbers.items() for _ in range(count)]
     question = Question(next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions())
     question.choose_vocabulary(choose_vocabulary(question.scale, question.unknown))
-    found = question.foreign_scale([])
-    assert (found and found[1].option) == likely
+    found = question.refusal([])
+    assert (found and found[1]["likely"]) == likely
 
 
 def test_options_say_what_was_declared():

@@ -16,8 +16,9 @@ from pathlib import Path
 from sense7.collect.page import SCALES
 from sense7.collect.study import StudyFile, check_conversation, is_code, read_whole, require
 from sense7.errors import UserError
+from sense7.exchange.readers import read_list
 from sense7.exchange.records import parsed
-from sense7.files import one_line, reason, require_free
+from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
 from sense7.workbook.writing import official_sheets
@@ -26,7 +27,6 @@ from sense7.workbook.xlsx import Sheet, write_sheets
 _AGAIN = "Ask the person to download it again."
 _LEVELS = (*LEVELS, "unknown")  # the official word for a dimension that was asked and not rated
 _KEYS = ("format", "version", "study_id", "study", "person", "dimensions", "consented", "started", "downloaded")
-_MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,11 @@ def _check_text(value: object, where: str) -> None:
 def _rated(content: object, study: StudyFile, where: str) -> Rated:
     about = ("id", "messages", "participant", "condition", "topic")
     _require_keys(content, where, ("id", "added", "messages", "before", "turns", "after"), about)
-    conversation = check_conversation({key: content[key] for key in about if key in content}, where)
+    try:
+        chat = read_list({key: content[key] for key in about if key in content})
+    except ValueError as error:
+        raise UserError(f"{where}: {error}. {_AGAIN}") from None
+    conversation = check_conversation(chat, where)
     added = content["added"]
     allowed = isinstance(added, bool) and (study.add_conversations or not added)
     require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
@@ -222,10 +226,9 @@ def read_downloads(folder: str | Path) -> Gathered:
     folder = Path(folder)
     try:
         entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    except NotADirectoryError:
-        raise UserError(f"{folder}: is no folder. Give the folder that holds the downloads.") from None
     except OSError as error:
-        raise UserError(f"{folder}: can't be read ({reason(error) or one_line(error)}). Check the path.") from None
+        fix = "Give the folder that holds the downloads."
+        raise UserError(f"{folder}: can't be read as a folder ({reason(error)}). {fix}") from None
     files = [path for path in entries if path.suffix.casefold() == ".json"]
     notes, downloads, problems = [], [], []
     if others := [path.name for path in entries if path not in files]:
@@ -269,8 +272,7 @@ def read_downloads(folder: str | Path) -> Gathered:
                     fix = "two pages of this study carried different conversations of one id"
                     problems.append(f"{where}: {fix}. Gather the downloads of each page alone.")
     if problems:
-        more = f"\n... and {count_of(len(problems) - _MOST_SHOWN, 'more')}" if len(problems) > _MOST_SHOWN else ""
-        raise UserError("\n".join(map(plain, problems[:_MOST_SHOWN])) + f"{more}\nNothing was written.")
+        raise UserError("\n".join([*map(plain, problems), "Nothing was written."]))
     if not any(one.turns for download in downloads for one in download.rated):
         raise UserError(f"{folder}: nobody rated a turn yet. Nothing was written.")
     for download in downloads:

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from sense7.errors import UserError
-from sense7.exchange import ImportSummary, read_chats
-from sense7.exchange.readers import read_list
+from sense7.exchange import Chat, ImportSummary, read_chats
 from sense7.files import parse_yaml, reading
 from sense7.taxonomy import DIMENSION_NAMES, normalise_name
 from sense7.terminal import did_you_mean
 from sense7.workbook.ids import as_name
+from sense7.workbook.tables import decoded
 from sense7.workbook.xlsx import LONGEST_TEXT
 
 LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "zh": "Chinese", "ja": "Japanese"}
@@ -245,10 +245,9 @@ class StudyFile:
 def read_study_file(path: str | Path) -> StudyFile:
     """Read a study file in YAML; a UserError says so if it names a key twice, or asks for what is not known."""
     path = Path(path)
+    text = decoded(read_whole(path, "study file", "Check the path."), path, "Save the file again in UTF-8.")
     try:
-        parsed = parse_yaml(read_whole(path, "study file", "Check the path.").decode())
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: byte {error.start + 1}: not UTF-8. Save the file again in UTF-8.") from None
+        parsed = parse_yaml(text)
     except ValueError as error:
         raise UserError(f"{path}: {error}.") from None
     return StudyFile.from_mapping(parsed, str(path))
@@ -270,20 +269,15 @@ def read_conversations(path: str | Path) -> list[dict]:
     True
     """
     summary = ImportSummary()
-    conversations = [check_conversation(chat.to_dict(), str(path)) for chat in read_chats([path], summary=summary)]
+    conversations = [check_conversation(chat, str(path)) for chat in read_chats([path], summary=summary)]
     if summary.remarks:
         raise UserError(summary.remarks[0].removesuffix(" This conversation is left out."))
-    require(conversations, str(path), "holds no conversation. `sense7 import` writes such a file.")
     return conversations
 
 
-def check_conversation(content: Mapping, where: str) -> dict:
+def check_conversation(chat: Chat, where: str) -> dict:
     """Check a conversation; a UserError says why it can't be rated, or a workbook can't hold it."""
-    where = f"{where}: conversation {content['id']!r:.40}"
-    try:
-        conversation = read_list(content).to_dict()
-    except ValueError as error:
-        raise UserError(f"{where}: {error}. `sense7 import` writes such conversations.") from None
+    where, conversation = f"{where}: conversation {chat.id!r:.40}", chat.to_dict()
     for key in conversation.keys() - {"messages"}:
         # A short text on one line that no spreadsheet program takes for a formula.
         text = conversation[key] = as_name(conversation[key]) or ""

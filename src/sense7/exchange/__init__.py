@@ -2,6 +2,5 @@
 
 from sense7.exchange.content import Chat, Message, Omitted
 from sense7.exchange.importing import ImportSummary, read_chats, write_chats
-from sense7.exchange.readers import FORMATS
 
-__all__ = ["FORMATS", "Chat", "ImportSummary", "Message", "Omitted", "read_chats", "write_chats"]
+__all__ = ["Chat", "ImportSummary", "Message", "Omitted", "read_chats", "write_chats"]

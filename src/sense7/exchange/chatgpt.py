@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sense7.exchange import content
-from sense7.exchange.content import Chat, Message, Omitted, expect, model_of
+from sense7.exchange.content import Chat, Message, Omitted, expect
 
 BRANCH = Omitted("message of another branch")
 
@@ -119,5 +119,6 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     elif not is_text:
         instead = Omitted(f"content of type {str(kind)[:40]}")
     elif text or side == content.USER or any(one.is_empty for one in left_out):
-        instead = Message(side, text, content.seconds_of(message.get("create_time")), model_of(message))
+        seconds, model = content.seconds_of(message.get("create_time")), content.name_of(message, content.KEYS["model"])
+        instead = Message(side, text, seconds, model)
     return [*left_out, instead] if instead else left_out

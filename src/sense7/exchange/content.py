@@ -60,13 +60,10 @@ class Chat:
         >>> Chat("c1", (Message("user", "Hi"),), participant="P1").to_dict()
         {'id': 'c1', 'participant': 'P1', 'messages': [{'role': 'user', 'content': 'Hi'}]}
         """
-        about = {name: getattr(self, name) for name in ("participant", "condition", "topic")}
         said = [{"role": one.role, "content": one.text, "seconds": one.seconds} for one in self.messages]
-
-        def known(entries: dict) -> dict:
-            return {name: value for name, value in entries.items() if value is not None}
-
-        return {"id": self.id} | known(about) | {"messages": list(map(known, said))}
+        said = [{name: value for name, value in one.items() if value is not None} for one in said]
+        about = {name: getattr(self, name) for name in ("participant", "condition", "topic")}
+        return {"id": self.id, **{name: value for name, value in about.items() if value is not None}, "messages": said}
 
 
 def assemble(
@@ -79,7 +76,7 @@ def assemble(
     parts = list(parts)
     messages = [part for part in parts if isinstance(part, Message)]
     models = dict.fromkeys(one.model for one in messages if one.model)
-    known["condition"] = known.get("condition") or " + ".join(models) or model_of(about)
+    known["condition"] = known.get("condition") or " + ".join(models) or name_of(about, KEYS["model"])
     if clock:
         began = next((one.seconds for one in messages if one.seconds is not None), None)
         messages = [
@@ -127,11 +124,6 @@ def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
                 return str(value)
     return None
-
-
-def model_of(about: Mapping) -> str | None:
-    """The model that a conversation or a message names."""
-    return name_of(about, KEYS["model"])
 
 
 def side_of(role: object, where: str) -> str:
@@ -202,4 +194,4 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
         return left_out
     moment = message.get("created_at") if role == "sender" else message.get("seconds")
     moment = None if role != "sender" and isinstance(moment, str) else seconds_of(moment)
-    return [*left_out, Message(side, text, moment, model_of(message))]
+    return [*left_out, Message(side, text, moment, name_of(message, KEYS["model"]))]

@@ -15,9 +15,6 @@ from sense7.files import not_written, replacing
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_name
 
-_NAMED = 5
-"""Conversations that are named in a warning; further ones are counted."""
-
 
 @dataclass
 class ImportSummary:
@@ -73,10 +70,10 @@ def read_chats(
     summary = ImportSummary() if summary is None else summary
     given = {"participant": participant, "condition": condition, "topic": topic}
     given = {key: value for key, value in given.items() if value is not None}
-    seen: dict[str, str] = {}
+    seen, where = {}, "no file"
     for path in map(Path, paths):
         formats = summary.formats.setdefault(path.name, {})
-        number, problems = 0, []
+        where, number, problems = str(path), 0, []
         for place, record in records(path):
             where = f"{path}: {place}" if place else str(path)
             number += 1
@@ -117,23 +114,17 @@ def read_chats(
             yield named
         if problems and len(problems) == number:
             raise UserError(problems[0] + (f" None of {number:,} conversations can be read." if number > 1 else ""))
-        if problems:
+        if problems:  # all are counted, some are named
             summary.omitted["conversation that can't be read"] += len(problems)
-        summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:_NAMED]]
-        if len(problems) > _NAMED:
-            more = f"{len(problems) - _NAMED:,} further conversations can't be read and are left out."
-            summary.remarks.append(f"{path}: {more}")
+        summary.remarks += [f"{problem} This conversation is left out." for problem in problems[:5]]
+    if not summary.conversations:
+        raise UserError(f"{where}: no conversation with a message was found. Nothing was written.")
 
 
 def write_chats(chats: Iterable[Chat], path: Path) -> None:
     """Write conversations as JSON Lines in UTF-8, one per line; the file is whole or not there."""
     try:
         with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as stream:
-            some = False
-            for chat in chats:
-                some = True
-                stream.write(json.dumps(chat.to_dict(), ensure_ascii=False) + "\n")
-            if not some:
-                raise UserError("no conversation with a message was found. Nothing was written.")
+            stream.writelines(json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats)
     except OSError as error:
         raise UserError(not_written(path, error)) from None

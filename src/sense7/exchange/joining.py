@@ -56,10 +56,10 @@ def column_map(path: Path | None = None, items: Iterable[str] = ()) -> dict[str,
     """
     columns = {}
     for name, of, where in [*entries_of(path, "--columns"), *entries_of(list(items), "--column")]:
-        if isinstance(of, bool):  # YAML reads a bare yes, no, on, off as a truth value
-            raise UserError(f"{where}: this is read as true or false. Put the column's name in quotes.")
-        if name == ALL_COLUMNS or not isinstance(of, str | int | float) or not str(of).strip():
-            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 (in a file NAME: COLUMN).")
+        # YAML reads a bare yes, no, on, off as a truth value.
+        if name == ALL_COLUMNS or isinstance(of, bool) or not isinstance(of, str | int | float) or not str(of).strip():
+            fix = "(in a file NAME: COLUMN, a name such as yes or on in quotes)"
+            raise UserError(f"{where}: expected NAME=COLUMN, e.g. Affective=q1 {fix}.")
         official = _ALIKE.get(normalise_name(str(name)))
         if official is None:
             raise UserError(f"{where}: {str(name)[:60]!r} is no column of the format. Use one of {', '.join(_NAMES)}.")
@@ -229,8 +229,6 @@ def write_workbook(joined: Joined, out: Path, options: ReadingOptions) -> None:
         raise UserError(
             f"{beside}: says how another workbook of this name is to be read. Remove it, or choose another --out."
         )
-    if not joined.rated:
-        raise UserError("no conversation with a message was found. Nothing was written.")
     sheets = workbook_sheets(joined)
     parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
     write_sheets(sheets, out)

@@ -9,25 +9,23 @@ from sense7.exchange.chatgpt import BRANCH, branch_of_list, read_chatgpt, unfold
 from sense7.exchange.content import Chat, Message, Omitted, expect
 
 
-def read_list(record: object, key: str = "messages") -> Chat:
-    """Read a conversation from a list of messages, or from an object with such a list and what is known about it."""
-    about = record if isinstance(record, dict) else {}
-    messages = unfolded(expect(about.get(key, record), list, key))
-    parts = []
-    if about.get("system"):
-        parts.append(Omitted(content.SYSTEM))
-    branch = branch_of_list(about, messages, key)
+def read_list(record: Mapping) -> Chat:
+    """Read a conversation from an object with a list of messages and what is known about it."""
+    key = next(key for key in ("chat_messages", "messages", "conversations", "conversation") if key in record)
+    messages = unfolded(expect(record[key], list, key))
+    branch = branch_of_list(record, messages, key)
+    parts = [Omitted(content.SYSTEM)] if record.get("system") else []
     for number in branch:
         parts += content.read_message(messages[number], f"{key}[{number + 1}]")
     parts += [BRANCH] * (len(messages) - len(branch))
     return content.assemble(
         parts,
-        content.name_of(about, content.KEYS["conversation"]),
-        about,
+        content.name_of(record, content.KEYS["conversation"]),
+        record,
         clock=key == "chat_messages",
-        participant=content.name_of(about, ("participant", "hashed_ip")),
-        condition=content.name_of(about, ("condition",)),
-        topic=content.name_of(about, ("topic",)),
+        participant=content.name_of(record, ("participant", "hashed_ip")),
+        condition=content.name_of(record, ("condition",)),
+        topic=content.name_of(record, ("topic",)),
     )
 
 
@@ -42,7 +40,7 @@ def read_inspect(record: Mapping) -> Chat:
         parts += content.read_message(message, f"messages[{number}]", attached)
     epoch = f"epoch{sample['epoch']}" if isinstance(sample.get("epoch"), int) else ""
     name = "-".join(str(part) for part in (about.get("task"), sample.get("id"), epoch) if part)
-    return content.assemble(parts, name, about, condition=content.model_of(about))
+    return content.assemble(parts, name, about, condition=content.name_of(about, content.KEYS["model"]))
 
 
 _CHAT_APP = re.compile(
@@ -119,28 +117,15 @@ def read_transcript(record: Transcript) -> Chat:
     return content.assemble(parts, "", {})
 
 
-def _list_in(key: str) -> tuple[Callable[[object], bool], Callable[[object], Chat]]:
-    return lambda record: isinstance(record, dict) and key in record, lambda record: read_list(record, key)
-
-
-FORMATS: dict[str, tuple[str, Callable[[object], bool], Callable[[object], Chat]]] = {
-    "ChatGPT export": ("mapping", _list_in("mapping")[0], read_chatgpt),
-    "Claude export": ("chat_messages", *_list_in("chat_messages")),
-    "inspect_ai log": (
-        "eval and samples",
-        lambda record: isinstance(record, dict) and {"eval", "samples"} <= record.keys(),
-        read_inspect,
-    ),
-    "list of messages (OpenAI, Anthropic)": (
-        "messages, or a list of objects with role and content",
-        lambda record: "messages" in record if isinstance(record, dict) else is_messages(record),
-        read_list,
-    ),
-    "ShareGPT": ("conversations", *_list_in("conversations")),
-    "WildChat or LMSYS-Chat": ("conversation", *_list_in("conversation")),
-    "transcript": ("", lambda record: isinstance(record, Transcript), read_transcript),
+FORMATS: dict[str, tuple[tuple[str, ...], Callable[[Mapping], Chat]]] = {
+    "ChatGPT export": (("mapping",), read_chatgpt),
+    "Claude export": (("chat_messages",), read_list),
+    "inspect_ai log": (("eval", "samples"), read_inspect),
+    "list of messages (OpenAI, Anthropic)": (("messages",), read_list),
+    "ShareGPT": (("conversations",), read_list),
+    "WildChat or LMSYS-Chat": (("conversation",), read_list),
 }
-"""Name of a format -> by what it is recognized in words and in a record, and how a conversation is read."""
+"""Name of a format -> the keys by which a record is recognized, and how its conversation is read."""
 
 
 def is_messages(record: object) -> bool:
@@ -150,10 +135,13 @@ def is_messages(record: object) -> bool:
 
 def read_record(record: object) -> tuple[str, Chat]:
     """Name of a record's format, and its conversation; a ValueError says what was expected, and what stands there."""
-    for name, (_, recognizes, read) in FORMATS.items():
-        if recognizes(record):
-            return name, read(record)
-    keys = ", ".join(str(key)[:30] for key in list(record)[:6]) if isinstance(record, dict) else ""
+    if isinstance(record, Transcript):
+        return "transcript", read_transcript(record)
+    about = {"messages": record} if is_messages(record) else record if isinstance(record, dict) else {}
+    for name, (keys, read) in FORMATS.items():
+        if about.keys() >= set(keys):
+            return name, read(about)
+    keys = ", ".join(str(key)[:30] for key in list(about)[:6])
     found = f"it has {keys}" if keys else f"it is {content.kind_of(record)}"
-    signs = ", ".join(f"{sign} ({name})" for name, (sign, *_) in FORMATS.items() if sign)
+    signs = ", ".join(f"{' and '.join(keys)} ({name})" for name, (keys, _) in FORMATS.items())
     raise ValueError(f"no known form of a conversation; {found}. Expected one of these: {signs}")

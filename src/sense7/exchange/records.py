@@ -15,6 +15,7 @@ from typing import BinaryIO
 from sense7.errors import UserError
 from sense7.exchange.readers import Transcript, is_messages
 from sense7.files import one_line, reading
+from sense7.workbook.tables import decoded
 
 LARGEST = 2**30
 """Bytes of one JSON text: a whole file, a line of JSON Lines, a part of an archive."""
@@ -43,11 +44,7 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
         elif _JSON.match(start[began:]):
             yield from _items(parsed(stream.read(LARGEST + 1), str(path)))
         else:
-            text = _decoded(stream.read(LARGEST + 1), str(path))
-            if "\0" in text:
-                line = text.count("\n", 0, text.index("\0")) + 1
-                raise UserError(f"{path}: line {line}: a zero byte, so this is no text. Give JSON, or text in UTF-8.")
-            yield "", Transcript(text)
+            yield "", Transcript(_text(stream.read(LARGEST + 1), str(path)))
 
 
 def _items(value: object, place: str = "") -> Iterator[tuple[str, object]]:
@@ -93,8 +90,6 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
             elif chats:
                 for name in chats:
                     yield from _items(_part(archive, name, path), name)
-            elif "[Content_Types].xml" in names:
-                raise UserError(f"{path}: a workbook already. Give it to sense7 check, build or judge.")
             else:
                 raise UserError(
                     f"{path}: an archive without header.json (a log of inspect_ai) or conversations.json (the data "
@@ -117,24 +112,19 @@ def _part(archive: zipfile.ZipFile, name: str, path: Path) -> object:
     return parsed(content, f"{path}: {name}")
 
 
-def _decoded(content: bytes, where: str) -> str:
+def _text(content: bytes, where: str) -> str:
     """Text of bytes in UTF-8."""
     if len(content) > LARGEST:
         raise UserError(
             f"{where}: more than {LARGEST // 2**20:,} MiB of JSON or text in one piece. Split it: JSON Lines, with one "
             "conversation per line, can be of any length."
         )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = f"line {line}, " if (line := content.count(10, 0, error.start) + 1) > 1 else ""
-        place += f"byte {error.start + 1}"
-        raise UserError(f"{where}: {place}: not UTF-8. Save or export it again in UTF-8.") from None
+    return decoded(content, where, "Save or export it again in UTF-8.")
 
 
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
-    text = _decoded(content, where)
+    text = _text(content, where)
     try:
         return json.loads(text, parse_constant=lambda name: None)
     except RecursionError:

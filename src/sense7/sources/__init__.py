@@ -14,18 +14,7 @@ converted to a workbook here, never shipped, and never taken for SENSE-7.
 """
 
 from sense7.sources.fetching import copy_for_edition, fetch, fetched_digest, part_files, resolve
-from sense7.sources.provenance import Provenance, record_path, write_record
-from sense7.sources.registry import SOURCES, Source
+from sense7.sources.provenance import Provenance
+from sense7.sources.registry import SOURCES
 
-__all__ = [
-    "SOURCES",
-    "Provenance",
-    "Source",
-    "copy_for_edition",
-    "fetch",
-    "fetched_digest",
-    "part_files",
-    "record_path",
-    "resolve",
-    "write_record",
-]
+__all__ = ["SOURCES", "Provenance", "copy_for_edition", "fetch", "fetched_digest", "part_files", "resolve"]

@@ -169,9 +169,7 @@ def _bring(source: Source, place: str, folder: Path, *, mirror: bool, part: str 
         ) from None
 
 
-def _described(record: Provenance | None) -> str:
-    if record is None:
-        return ""
+def _described(record: Provenance) -> str:
     origin = "a local file, whose path is not recorded"
     if record.address is not None:
         origin = f"mirror {record.address}" if record.mirror else f"the authors' address {record.address}"

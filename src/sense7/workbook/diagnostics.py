@@ -5,6 +5,7 @@ import importlib.resources
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
@@ -29,13 +30,13 @@ class Diagnostic:
 
     severity: str
     kind: str
-    sheet: str
-    column: str
-    position: int | None
-    rows: tuple[int, ...]
-    value: str
     problem: str
     fix: str
+    sheet: str
+    column: str = ""
+    position: int | None = None
+    rows: tuple[int, ...] = ()
+    value: str = ""
 
     @property
     def count(self) -> int:
@@ -86,7 +87,7 @@ def refusal(where: object, entry: str, **words: object) -> UserError:
 class Diagnostics:
     """Diagnostics of one file, collected while it is read; equal ones are one, with all their rows."""
 
-    _places: dict[Diagnostic, list[int]] = field(default_factory=dict)
+    _places: dict[Diagnostic, dict[str, list[int]]] = field(default_factory=dict)
 
     def add(
         self, entry: str, place: Mapping, rows: Sequence[int] | None = None, value: object = "", **words: object
@@ -99,36 +100,21 @@ class Diagnostics:
             return
         kind = entry.partition("/")[0]
         said = _entries().get(kind, {}) | _entries()[entry]
-        diagnostic = Diagnostic(
-            severity=said.get("severity", WARNING),
-            kind=said.get("kind", kind).format_map(words),
-            sheet=place["sheet"],
-            column=place.get("column", ""),
-            position=place.get("position"),
-            rows=(),
-            value=as_text(value),
-            problem=said["problem"].format_map(words),
-            fix=words.get("fix") or said["fix"].format_map(words),
-        )
-        self._places.setdefault(diagnostic, []).extend(() if rows is None else map(int, rows))
+        severity, kind = said.get("severity", WARNING), said.get("kind", kind).format_map(words)
+        problem, fix = said["problem"].format_map(words), words.get("fix") or said["fix"].format_map(words)
+        values = self._places.setdefault(Diagnostic(severity, kind, problem, fix, **place), {})
+        values.setdefault(as_text(value), []).extend(() if rows is None else map(int, rows))
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Errors, then warnings, then notices; otherwise in the order in which they were found."""
-        alike: dict[Diagnostic, list[Diagnostic]] = {}
-        for diagnostic in self._places:
-            alike.setdefault(replace(diagnostic, value=""), []).append(diagnostic)
-        merged = []
-        for common, group in alike.items():
-            if len(group) <= MOST_VALUES:
-                merged += [replace(diagnostic, rows=tuple(self._places[diagnostic])) for diagnostic in group]
-            else:
-                shown = ", ".join(_shorten(diagnostic.value, 20) for diagnostic in group[:3])
-                rows = sorted(row for diagnostic in group for row in self._places[diagnostic])
-                merged.append(replace(common, value=f"{shown} and {len(group) - 3:,} others", rows=tuple(rows)))
-        yield from sorted(merged, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
-
-    def __len__(self) -> int:
-        return len(self._places)
+        found = []
+        for common, values in self._places.items():
+            told = values
+            if len(values) > MOST_VALUES:
+                shown = ", ".join(_shorten(value, 20) for value in list(values)[:3])
+                told = {f"{shown} and {len(values) - 3:,} others": sorted(chain.from_iterable(values.values()))}
+            found += [replace(common, value=value, rows=tuple(rows)) for value, rows in told.items()]
+        yield from sorted(found, key=lambda diagnostic: SEVERITIES.index(diagnostic.severity))
 
     def of(self, *severities: str) -> list[Diagnostic]:
         """Diagnostics of some severities."""
@@ -140,10 +126,10 @@ class WorkbookError(UserError):
 
     def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
         self.diagnostics = diagnostics
-        errors, warnings = diagnostics.of(ERROR), [] if strict else diagnostics.of(WARNING)
-        fatal = diagnostics.of(ERROR, WARNING) if strict else errors
-        makes = "makes" if len(fatal) == 1 else "make"
-        reason = "found by --strict" if strict and not errors else f"that {makes} the analysis impossible"
+        fatal = diagnostics.of(ERROR, WARNING) if strict else diagnostics.of(ERROR)
+        warnings = [] if strict else diagnostics.of(WARNING)
+        reason = f"that {'makes' if len(fatal) == 1 else 'make'} the analysis impossible"
+        reason = reason if diagnostics.of(ERROR) else "found by --strict"
         lines = [f"{path}: {count_of(len(fatal), 'thing')} {reason}"]
         lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in fatal]
         lines += [f"  and {count_of(len(warnings), 'warning')}:"] if warnings else []
@@ -192,17 +178,11 @@ def describe(study) -> dict:  # a study, or what was parsed and not validated ye
             for name, codes in states.items()
         },
         "scales": {name: f"{low:.15g} to {high:.15g}, rescaled" for name, low, high in ends if not np.isnan(low)},
-        "unreadable": {name: int(count) for name, count in zip(names, columns["unreadable"], strict=True) if count},
         "participants_sheet": study.participants_sheet,
         "characteristics": [name for name in people if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
         "never_asked": [name for name, _, question in empty if question],
         "not_recorded": [name for name, _, question in empty if not question],
-        "not_matched": [
-            f"{one.sheet}.{one.column}"
-            for one in study.diagnostics
-            if one.kind in {"unmatched-column", "unknown-column", "nameless-column", "duplicate-column"}
-        ],
         "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
     }
 

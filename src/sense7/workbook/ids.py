@@ -5,7 +5,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sense7.terminal import count_of
@@ -23,8 +23,9 @@ _LIKE_NUMBER = re.compile(
 )
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d+,\d+\s*", re.ASCII)
+"""One comma between digits that can't separate thousands."""
+
 _SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
 
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
@@ -86,7 +87,7 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
     """A cell as a number, None if it holds none; "1,000" is none, since it may be a thousand or one."""
     if isinstance(cell, bool):
         return None
-    if decimal_comma and has_decimal_comma(cell):
+    if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         cell = cell.replace(",", ".")
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
@@ -97,11 +98,6 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
 def as_shown(number: float) -> float:
     """A number as spreadsheets show it, by its first 15 digits: 2.9999999999999996 is 3."""
     return float(f"{number:.15g}")
-
-
-def has_decimal_comma(cell) -> bool:
-    """Whether a cell is a text with one comma between digits that can't separate thousands."""
-    return isinstance(cell, str) and bool(_DECIMAL_COMMA.fullmatch(cell)) and not _THOUSANDS.fullmatch(cell)
 
 
 def looks_like_number(cell) -> bool:
@@ -146,18 +142,14 @@ def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
     return groups
 
 
-def match_ids(identifiers: list[str | None], known: set[str]) -> list[str | None]:
-    """Each id as ``known`` spells it: the same, or the only one alike; None if there is none."""
-    distinct = set(identifiers) - {None}
-    resolved: dict[str | None, str | None] = {None: None} | {name: name for name in distinct & known}
-    if unknown := distinct - known:
-        groups = group_spellings(known)
-        alike = {name: groups.get(_loose_form(name), []) for name in unknown}
-        resolved |= {name: group[0] if len(group) == 1 else None for name, group in alike.items()}
-    return [resolved[identifier] for identifier in identifiers]
+def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
+    """Names that are not among the known ones -> the only known one that is alike."""
+    groups = group_spellings(known)
+    alike = {name: groups.get(_loose_form(name), []) for name in set(names) - known - {None}}
+    return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
 
-def report_rounded(cells: Sequence, names: list[str | None], place: Mapping, diagnostics) -> None:
+def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
     shortened, long, rounded = set(), set(), set()
     for name in set(names) - {None}:  # a spreadsheet shows eleven digits, of which it keeps six, and stores fifteen
@@ -172,16 +164,15 @@ def report_rounded(cells: Sequence, names: list[str | None], place: Mapping, dia
     inexact = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, float) and abs(cell) > 2**53}
     rounded = (rounded if rounded == long else set()) | inexact
     for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
-        if wrong:
-            rows = [row for row, name in enumerate(names, 2) if name in wrong]
-            diagnostics.add(entry, place, rows, next(name for name in names if name in wrong))
+        rows = [row for row, name in enumerate(names, 2) if name in wrong]
+        table.add(entry, official, rows, names[rows[0] - 2] if rows else "")
 
 
-def report_similar(names: list[str | None], rows: list[int], noun: str, place: Mapping, diagnostics) -> None:
+def report_similar(table, official: str, names: list[str | None], rows: list[int], noun: str) -> None:
     """Report names of a column that differ only in case, braces or leading zeros: each stays one of its own."""
     counts = Counter(name for name in names if name is not None)
     for group in group_spellings(counts).values():
         if len(group) > 1:
             told = ", ".join(f"{name!r} ({count_of(counts[name], 'row')})" for name in group)
             found = [row for name, row in zip(names, rows, strict=True) if name in group]
-            diagnostics.add("similar", place, found, told, noun=noun)
+            table.add("similar", official, found, told, noun=noun)

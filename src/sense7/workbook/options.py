@@ -20,7 +20,6 @@ SCALES_SHEET = "Scales"
 """Sheet by which a workbook declares its scales itself: columns ``column``, ``scale`` and ``missing``."""
 
 _INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*%?\s*(?:\.\.|to|[-\u2013:])\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
-_ABSTENTION = "unknown"
 
 
 @dataclass(frozen=True)
@@ -128,15 +127,15 @@ class ReadingOptions:
         for name, ends, where in entries_of(scale, "--scale"):
             scales[_column(name, where)] = parse_interval(ends, where)
         words_of: dict[str, dict] = {}
-        entries = entries_of(words if words is None or isinstance(words, Mapping) else Path(words), "words")
+        entries = entries_of(words if words is None or isinstance(words, Mapping) else Path(str(words)), "words")
         for name, entry, where in entries:
             column = _column(name, where) if isinstance(entry, Mapping) else ALL_COLUMNS
             for word, number in entry.items() if isinstance(entry, Mapping) else [(name, entry)]:
-                if not isinstance(word, str):  # YAML reads a bare yes, no, on, off as a truth value
-                    raise refusal(where, "no-word", word=word)
-                declines = number is None or (isinstance(number, str) and normalise_word(number) == _ABSTENTION)
-                if not declines and (isinstance(number, bool) or not isinstance(number, int | float)):
-                    raise refusal(where, "no-number-of-word", word=word, number=number)
+                declines = number is None or (isinstance(number, str) and normalise_word(number) == "unknown")
+                is_number = isinstance(number, int | float) and not isinstance(number, bool)
+                # YAML reads a bare yes, no, on, off as a truth value.
+                if not isinstance(word, str) or not (declines or is_number):
+                    raise refusal(where, "no-word", word=word, number=number)
                 words_of.setdefault(column, {})[normalise_word(word)] = None if declines else float(number)
         known, missing_of = {normalise_name(official): official for official in scale_columns()}, {}
         for name, values, _ in entries_of(missing, "--missing"):
@@ -150,15 +149,10 @@ class ReadingOptions:
     @classmethod
     def beside(cls, path: Path) -> "ReadingOptions":
         """Read the options that lie beside a workbook, in ``FILE.reading.yml``; the default ones if there are none."""
-        beside = cls.place(path)
-        if not beside.is_file():
-            return cls()
-        content, names = _yaml(beside), ("scales", "words", "allow_unreadable", "missing")
+        beside, names = cls.place(path), ("scales", "words", "allow_unreadable", "missing")
+        content = _yaml(beside) if beside.is_file() else {}
         if unknown := sorted(set(map(str, content)) - set(names)):
             raise refusal(beside, "unknown-option", name=unknown[0], names=", ".join(names))
-        for name, given in content.items():
-            if not isinstance(given, bool if name == "allow_unreadable" else Mapping):
-                raise refusal(beside, "no-entry", name=name, value=given)
         return cls.of(*(content.get(name) for name in names))
 
     @staticmethod
@@ -176,12 +170,9 @@ class ReadingOptions:
 
     def to_dict(self) -> dict:
         """As plain values, in the form of ``FILE.reading.yml``."""
-        words = {
-            name: {word: _ABSTENTION if n is None else n for word, n in of.items()} for name, of in self.words.items()
-        }
         scales = {name: interval.option for name, interval in self.scales.items()}
-        missing = {name: list(values) for name, values in self.missing.items()}
-        return {"scales": scales, "words": words, "allow_unreadable": self.allow_unreadable, "missing": missing}
+        given = {"words": self.words, "allow_unreadable": self.allow_unreadable, "missing": self.missing}
+        return {"scales": scales} | given
 
     def digest(self, sha256: str) -> str:
         """SHA-256 of a workbook read with these options: that of the workbook alone if they are the default."""
@@ -258,8 +249,8 @@ def _yaml(path: Path) -> Mapping:
         content = stream.read()
     try:
         entries = parse_yaml(content.decode("utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+        if not isinstance(entries, Mapping):
+            raise ValueError("it holds no mapping")
+    except ValueError as error:
         raise refusal(path, "no-yaml", error=one_line(error)) from None
-    if not isinstance(entries, Mapping):
-        raise refusal(path, "no-mapping")
     return entries

@@ -7,9 +7,8 @@ official scale, on a scale that the user declares (rescaled linearly), or refuse
 import functools
 import re
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +17,6 @@ import numpy as np
 from sense7.files import parse_yaml
 from sense7.study import ABSENT, NOT_RATED, RATED, STATES, UNREADABLE
 from sense7.taxonomy import Column, Scale, normalise_word
-from sense7.workbook.diagnostics import Diagnostics
 from sense7.workbook.ids import CODES, as_number, as_text, codes_among, distinct_keys, is_blank
 from sense7.workbook.options import Interval, ReadingOptions
 
@@ -31,12 +29,8 @@ ENOUGH_NUMBERS = 20
 
 ABSENT_CODE, RATED_CODE, NOT_RATED_CODE, UNREADABLE_CODE = map(STATES.index, (ABSENT, RATED, NOT_RATED, UNREADABLE))
 
-USUAL = sorted(
-    [Interval(low, high) for low, high in product((0, 1), (1, 3, 4, 5, 6, 7, 9, 10)) if low < high]
-    + [Interval(0, 100)]
-    + [Interval(-end, end) for end in (1, 2, 3, 4, 5, 10, 100)],
-    key=lambda interval: (interval.highest - interval.lowest, interval.lowest != 1),
-)
+USUAL = [Interval(low, high) for high in (*range(1, 8), 9, 10) for low in (1, 0, -high) if low < high]
+USUAL += [Interval(0, 100), Interval(-100, 100)]
 """Scales that are in use, the smallest first."""
 
 _WORDS = {
@@ -102,8 +96,8 @@ def says_nothing(word: str, scale: Scale | None = None) -> bool:
 def is_answer(scale: Scale, cell: str) -> bool:
     """Whether a text is an answer on a scale, in any language."""
     number, word = scale.split_number(cell)
-    known = (table for tables in (scale.tables, language_vocabularies(scale.name)) for table in tables)
-    return (number is not None and not word) or any(word in table for table in known)
+    is_word = any(word in table for table in (*scale.tables, *language_vocabularies(scale.name)))
+    return (number is not None and not word) or is_word
 
 
 def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
@@ -131,14 +125,8 @@ def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
 # --- columns ---
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One distinct cell of a column, in how many rows it stands, and the number and the word in it."""
-
-    cell: object
-    count: int
-    number: float | None
-    word: str
+Answer = namedtuple("Answer", ("cell", "count", "number", "word"))
+"""One distinct cell of a column, in how many rows it stands, and the number (or None) and the word in it."""
 
 
 class Question:
@@ -208,47 +196,34 @@ class Question:
 
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
-        words = list(self.unknown)
-        more = f" and {len(words) - 12} more" if len(words) > 12 else ""
-        return ", ".join(f"{word!r}: ?" for word in words[:12]) + more
+        return ", ".join(f"{word!r}: ?" for word in list(self.unknown)[:12])
 
     def declare(self, numbers: Iterable[float]) -> str:
         """How numbers that stand for a missing answer are declared."""
         listed = ",".join(f"{number:g}" for number in sorted(numbers))
-        return (
-            f"if no answer is meant by {' and '.join(listed.split(','))}, declare it: --missing {listed} (everywhere) "
-            f"or --missing {self.official}={listed}"
-        )
-
-    def foreign_scale(self, codes: Sequence[float]) -> tuple[str, Interval] | None:
-        """What was seen of another scale than 1..size, and which it probably is; None if a column is on 1..size.
-
-        It is on another if more than 5 % of its numbers, and at least three, are no level; or if it holds zeros and,
-        among at least 20 numbers, never the highest level. Fewer are taken for slips.
-        """
-        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
-        levels, total = sum(counts[level] for level in range(1, size + 1)), counts.total()
-        strays = total - levels
-        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
-        if not shifted and (strays < FEWEST_STRAYS or strays <= LARGEST_STRAY_SHARE * total):
-            return None
-        lowest, highest = min(counts), max(counts)
-        seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
-        if lowest == 0 and highest == size - 1:
-            return seen, Interval(0, size - 1)
-        holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
-        if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
-            holding = [interval for interval in holding if interval.lowest == 1 and interval.highest >= size] or holding
-        return seen, holding[0] if holding else Interval(lowest, highest)
+        wide, own = f"--missing {listed}", f"--missing {self.official}={listed}"
+        return f"if no answer is meant by {listed.replace(',', ' and ')}, declare it: {wide} (everywhere) or {own}"
 
     def refusal(self, codes: list[float]) -> tuple[str, dict] | None:
-        """Entry and words of why a column is not on the scale that it would be read on; None if it is."""
-        size = self.size
-        if self.declared is None and (foreign := self.foreign_scale(codes)):
-            seen, likely = foreign[0], foreign[1].option
-            strays = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
+        """Entry and words of why a column is not on the scale that it would be read on; None if it is.
+
+        It is on another than 1..size if more than 5 % of its numbers, and at least three, are no level; or if it holds
+        zeros and, among at least 20 numbers, never the highest level. Fewer are taken for slips.
+        """
+        counts, size = Counter({n: count for n, count in self.numbers.items() if n not in codes}), self.size
+        strays, total = sum(counts[n] for n in counts if n not in range(1, size + 1)), counts.total()
+        shifted = counts[0] and not counts[size] and total >= ENOUGH_NUMBERS
+        many = strays >= FEWEST_STRAYS and strays > LARGEST_STRAY_SHARE * total
+        if self.declared is None and (shifted or many):
+            lowest, highest = min(counts), max(counts)
+            seen = f"{strays:,} of {total:,} numbers, which go from {lowest:g} to {highest:g}, are no level"
+            holding = [interval for interval in USUAL if interval.lowest <= lowest and highest <= interval.highest]
+            if lowest >= 1:  # most scales begin with 1, and a scale of fewer levels than the official one is no reason
+                holding = [one for one in holding if one.lowest == 1 and one.highest >= size] or holding
+            likely = (holding[0] if holding else Interval(lowest, highest)).option
+            off = [number for number in self.numbers if not 1 <= number <= size and number.is_integer()]
             both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
-            further = f"; {self.declare(codes or strays)}" if codes or 0 < len(strays) < 3 else ""
+            further = f"; {self.declare(codes or off)}" if codes or 0 < len(off) < 3 else ""
             return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
         if self.declared in (None, Interval(1, size)):
             # Two words of one level of which one is the other with an adverb, such as somewhat disagree.
@@ -277,9 +252,9 @@ class Question:
             return (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
         return (level, "") if of_word is None or abs(of_word - level) < 1e-9 else (None, "contradiction")
 
-    def read(self, table, options: ReadingOptions, diagnostics: Diagnostics) -> dict[str, list[int]]:
+    def read(self, table, options: ReadingOptions) -> dict[str, list[int]]:
         """Set ``levels`` and ``states`` of each row, report what is strange; rows of each text that means no answer."""
-        place, size, official = table.place(self.official), self.size, self.official
+        size, official = self.size, self.official
         # Numbers that probably stand for a missing answer, though nobody declared them.
         named = range(1, size + 1) if self.levels_of_words else ()
         codes = codes_among([*self.numbers, *named], size)
@@ -288,12 +263,12 @@ class Question:
         codes = codes if self.missing is None else []
         common = {"official": official, "size": size, "interval": self.interval}
         if refusal := self.refusal(codes):
-            diagnostics.add(refusal[0], place, **common, **refusal[1])
+            table.add(refusal[0], official, **common, **refusal[1])
         used = {a.word for a in self.answers if a.word not in self.words and not self.is_missing(a)}
         used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
         if any(self.scale.tables[0].get(word) != level for word, level in used.items()):
             reading = sorted((level, word) for word, level in used.items())
-            diagnostics.add("other-words", place, reading=", ".join(f"{word} = {level}" for level, word in reading))
+            table.add("other-words", official, reading=", ".join(f"{word} = {level}" for level, word in reading))
         common["anchors"] = ", ".join([level[0] for level in self.scale.vocabularies[0]] + ["unknown"])
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
@@ -314,36 +289,22 @@ class Question:
                 unreadable[as_text(answer.cell)] += answer.count
             if entry and not refusal:
                 fix = f"{self.declare([answer.number])}." if answer.number in codes else ""
-                diagnostics.add(entry, place, rows, answer.cell, fix=fix, **common)
+                table.add(entry, official, rows, answer.cell, fix=fix, **common)
         self.levels, self.states = level_of[self.rows], state_of[self.rows]
-        rescaled = self.declared if self.declared != Interval(1, size) else None
-        table.notes[official] = {
-            "filled": int((self.states != ABSENT_CODE).sum()),
-            "read": int(np.isfinite(self.levels).sum()),
-            "unreadable": unreadable.total(),
-            "lowest": np.nan if rescaled is None else rescaled.lowest,
-            "highest": np.nan if rescaled is None else rescaled.highest,
-        }
         much = unreadable.total() > LARGEST_UNREADABLE_SHARE * answered and not options.allow_unreadable
         if much and not refusal:
             remedy = f"correct the cells, or declare the scale with --scale {official}=LOWEST-HIGHEST"
             if self.unknown.keys() - self.vocabulary:
                 remedy = "give the words their numbers with --words words.yml, a file with one line for each word: "
                 remedy += self.template()
-            diagnostics.add(
-                "unreadable-column",
-                place,
-                unreadable=f"{unreadable.total():,}",
-                answered=f"{answered:,}",
-                limit=f"{LARGEST_UNREADABLE_SHARE:.0%}",
-                seen=", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5)),
-                remedy=self.declare(codes) if codes else remedy,
-                **common,
-            )
+            seen = ", ".join(f"{value[:30]!r} ({count:,})" for value, count in unreadable.most_common(5))
+            common |= {"unreadable": unreadable.total(), "answered": answered, "limit": LARGEST_UNREADABLE_SHARE}
+            remedy = self.declare(codes) if codes else remedy
+            table.add("unreadable-column", official, seen=seen, remedy=remedy, **common)
         return missing
 
 
-def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels on 1..size (NaN if there is none) and states, for every column of a table with a scale."""
     by_scale: dict[str, list[Question]] = defaultdict(list)
     for column in table.columns:
@@ -355,8 +316,8 @@ def read_scales(table, diagnostics: Diagnostics, options: ReadingOptions) -> dic
         shared = choose_vocabulary(questions[0].scale, together)
         for question in questions:
             question.choose_vocabulary(shared)
-            for text, rows in question.read(table, options, diagnostics).items():
+            for text, rows in question.read(table, options).items():
                 missing[text].update(rows)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
-    diagnostics.add("missing-code", {"sheet": table.sheet.name}, rows, codes=codes)
+    table.add("missing-code", "", rows, codes=codes)
     return {one.column.name: (one.levels, one.states) for questions in by_scale.values() for one in questions}

@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import compress, dropwhile, pairwise
 from operator import itemgetter
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import numpy as np
 from sense7 import taxonomy
 from sense7.errors import wrong_kind
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
-from sense7.taxonomy import DIMENSIONS, RATING_NAMES, Scale, normalise_name, normalise_word
+from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
 from sense7.terminal import count_of
 from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
@@ -125,55 +125,47 @@ def parse_workbook(
             sheets = read_tables(path) if Path(path).is_dir() else read_sheets(path)
             options = ReadingOptions.beside(Path(path)) if options is None else options
         options = with_scales_sheet(sheets, options or ReadingOptions(), path)
-        return _parsed(sheets, path, strict, prompted_condition, name or Path(path).stem, part, options)
+        diagnostics = Diagnostics()
+        located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
+        tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
+        tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
+        explained, conversations, said, turns = False, None, None, None
+        if tasks and messages:
+            explained = messages.leave_out("TaskId", set(as_names(tasks.cells("TaskId"))), False)
+            explained |= tasks.leave_out("TaskId", set(as_names(messages.cells("TaskId"))), explained)
+        if tasks:
+            answers = read_scales(tasks, options)
+            conversations = read_conversations(tasks, answers)
+        if messages:
+            ratings = read_scales(messages, options)
+            if conversations is not None:
+                said, turns = read_messages(messages, ratings, tasks, conversations)
+        people, people_sheet = read_participants(sheets, tables, conversations, explained, options, diagnostics)
+        named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
+        if unknown := [name for name in options.missing if normalise_name(name) not in named]:
+            raise refusal(path, "no-missing-column", name=unknown[0])
+        errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
+        if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
+            raise WorkbookError(path, diagnostics, strict)
+        # Ratings count where they belong, in assistant turns.
+        records = tasks.report(answers, slice(None), options) + messages.report(ratings, turns["row"] - 2, options)
+        prompted, reason = find_prompted(conversations, prompted_condition, path)
+        return ParsedWorkbook(
+            name=name or Path(path).stem,
+            conversations=conversations,
+            messages=said,
+            turns=turns,
+            participants=people,
+            participants_sheet=people_sheet,
+            columns={key: [record[key] for record in records] for key in records[0]},
+            sheets=sheets,
+            diagnostics=list(diagnostics),
+            prompted_condition=prompted,
+            prompted_reason=reason,
+        )
     finally:
         if on:
             gc.enable()
-
-
-def _parsed(sheets, path, strict, prompted_condition, name, part, options) -> ParsedWorkbook:
-    diagnostics = Diagnostics()
-    located = {official: locate_sheet(sheets, official, diagnostics) for official in KEY_COLUMNS}
-    tables = {official: Table(official, sheet, diagnostics) for official, sheet in located.items() if sheet}
-    tasks, messages = (tables[one] if one in tables and tables[one].has_keys else None for one in KEY_COLUMNS)
-    explained, conversations, said, turns = False, None, None, None
-    if tasks and messages:
-        explained = messages.leave_out(set(as_names(tasks.cells("TaskId"))), False, diagnostics)
-        explained |= tasks.leave_out(set(as_names(messages.cells("TaskId"))), explained, diagnostics)
-    if tasks:
-        conversations = read_conversations(tasks, diagnostics, options)
-    if messages:
-        levels = read_scales(messages, diagnostics, options)
-        if conversations is not None:
-            said, turns = read_messages(messages, levels, tasks, conversations, diagnostics)
-    people, people_sheet = read_participants(sheets, tables, conversations, diagnostics, options, explained=explained)
-    named = {normalise_name(name) for name in (*scale_columns(), *(people or ()), ALL_COLUMNS)}
-    if unknown := [name for name in options.missing if normalise_name(name) not in named]:
-        raise refusal(path, "no-missing-column", name=unknown[0])
-    errors = [diagnostic for diagnostic in diagnostics.of(ERROR) if not (part and diagnostic.kind == "no-rating")]
-    if conversations is None or said is None or errors or (strict and diagnostics.of(ERROR, WARNING)):
-        raise WorkbookError(path, diagnostics, strict)
-    records = tasks.report() + messages.report()
-    for record in records:
-        if (rating := record["name"]) in RATING_NAMES:  # counts where it belongs, in assistant turns
-            states = turns[f"{rating}_state"]
-            record["filled"] = int((states != STATES.index(ABSENT)).sum())
-            record["read"] = int(np.isfinite(turns[rating]).sum())
-            record["unreadable"] = int((states == STATES.index(UNREADABLE)).sum())
-    prompted, reason = find_prompted(conversations, prompted_condition, path)
-    return ParsedWorkbook(
-        name=name,
-        conversations=conversations,
-        messages=said,
-        turns=turns,
-        participants=people,
-        participants_sheet=people_sheet,
-        columns={key: [record[key] for record in records] for key in records[0]},
-        sheets=sheets,
-        diagnostics=list(diagnostics),
-        prompted_condition=prompted,
-        prompted_reason=reason,
-    )
 
 
 def find_prompted(
@@ -190,13 +182,12 @@ def find_prompted(
     for condition in conditions:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", condition).casefold())  # GptEmp: two words
         negated = any(re.fullmatch(r"non?|not|without|un|(non?|un)(empath|prompt).*", word) for word in words)
-        if not negated and any(word in {"emp", "emph"} or "empath" in word or "prompt" in word for word in words):
+        if not negated and any(re.fullmatch(r"emph?|.*(empath|prompt).*", word) for word in words):
             best.append(condition)
-    if not best:
-        return None, "no condition's name speaks of empathy or of a prompt"
-    if len(best) > 1:
-        return None, f"several conditions' names speak of it: {', '.join(best)}"
-    return best[0], "guessed from its name"
+    if len(best) == 1:
+        return best[0], "guessed from its name"
+    several = f"several conditions' names speak of it: {', '.join(best)}"
+    return None, several if best else "no condition's name speaks of empathy or of a prompt"
 
 
 # --- sheets and columns ---
@@ -208,134 +199,167 @@ def locate_sheet(sheets: dict[str, Sheet], official: str, diagnostics: Diagnosti
     sheet = sheets.get(official, alike[0] if alike else None)
     if sheet is None:
         diagnostics.add("missing-sheet", {"sheet": official}, official=official, present=", ".join(sheets) or "none")
-        return None
-    if official not in sheets:
+    elif official not in sheets:
         diagnostics.add("renamed-sheet", {"sheet": sheet.name}, official=official)
-    report_state(sheet, diagnostics)
     return sheet
 
 
-def report_state(sheet: Sheet, diagnostics: Diagnostics) -> None:
-    """Report what a sheet's cells don't show: that it or rows of it are hidden, errors, formulas without values."""
-    if not sheet.visible:
-        diagnostics.add("hidden-sheet", {"sheet": sheet.name})
-    diagnostics.add("hidden-rows", {"sheet": sheet.name}, sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
-    for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
-        for position, row in cells:
-            diagnostics.add(entry, place_of(sheet, position), [row])
-
-
-def place_of(sheet: Sheet, position: int) -> dict:
-    """Where a column stands, for ``Diagnostics.add``; named by its letters if it has no header."""
-    header = sheet.header[position] if position < len(sheet.header) else ""
-    name = header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
-    return {"sheet": sheet.name, "column": name, "position": position}
-
-
 class Table:
-    """A sheet of the official format with its columns found; ``notes`` has what became of the answers in some."""
+    """A sheet with its columns found, and where to report what is strange in it.
 
-    def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics):
-        self.official, self.sheet, self.columns = official, sheet, taxonomy.CORE_COLUMNS[official]
-        self.positions = _match_columns(self.columns, sheet, diagnostics)
-        self.notes: dict[str, dict] = {}
-        self._columns = list(zip(*sheet.rows, strict=True))
-        missing = [key for key in KEY_COLUMNS[official] if key not in self.positions]
+    ``positions`` are given of a sheet that the format does not describe.
+    """
+
+    def __init__(self, official: str, sheet: Sheet, diagnostics: Diagnostics, positions: dict | None = None):
+        self.official, self.sheet, self.diagnostics = official, sheet, diagnostics
+        self.columns, self.positions = taxonomy.CORE_COLUMNS.get(official, ()), positions or {}
+        self._cells = list(zip(*sheet.rows, strict=True))
+        if not sheet.visible:
+            self.add("hidden-sheet")
+        self.add("hidden-rows", "", sheet.hidden, rows_hidden=count_of(len(sheet.hidden), "row"))
+        for entry, cells in (("error-cell", sheet.errors), ("formula-without-value", sheet.formulas)):
+            for position, row in cells:
+                self.add(entry, position, [row])
+        if positions is None:
+            self.positions = self._match_columns()
+        missing = [key for key in KEY_COLUMNS.get(official, ()) if key not in self.positions]
         for key in missing:
-            present = ", ".join(filter(None, sheet.header)) or "none"
-            diagnostics.add("missing-key-column", {"sheet": sheet.name, "column": key}, key=key, present=present)
+            self.add("missing-key-column", key, key=key, present=", ".join(filter(None, sheet.header)) or "none")
         self.has_keys = not missing
-
-    def leave_out(self, known: set, explained: bool, diagnostics: Diagnostics) -> bool:
-        """Make rows that are no data blank, see :func:`only_data`; whether any of them names the columns."""
-        key, role = self.positions["TaskId"], self.positions.get("Role")
-        scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
-        self.sheet, explained = only_data(self.sheet, key, known, diagnostics, explained, role, scales)
-        self._columns = list(zip(*self.sheet.rows, strict=True))
-        return explained
 
     def cells(self, official: str) -> tuple:
         """Cells of a column; all None where the column is missing."""
         position, length = self.positions.get(official), len(self.sheet.rows)
-        return (None,) * length if position is None or not length else self._columns[position]
+        return (None,) * length if position is None or not length else self._cells[position]
 
-    def place(self, official: str) -> dict:
-        """Where a column stands or would stand, for ``Diagnostics.add``."""
-        if official in self.positions:
-            return place_of(self.sheet, self.positions[official])
-        return {"sheet": self.sheet.name, "column": official, "position": None}
+    @property
+    def filled(self) -> list[bool]:
+        """Whether each row has any cell."""
+        blank = [None] * len(self.sheet.header)
+        return [row != blank for row in self.sheet.rows]
 
-    def report(self) -> list[dict]:
-        """What became of each column of this sheet; where nothing was noted, every filled cell is read."""
+    def add(self, entry: str, column: str | int = "", rows=None, value: object = "", /, **words: object) -> None:
+        """Report an entry of diagnostics.toml, see ``Diagnostics.add``; a column by its official name or position."""
+        position = column if isinstance(column, int) else self.positions.get(column)
+        if position is not None:
+            header = self.sheet.header[position] if position < len(self.sheet.header) else ""
+            column = header if header.strip() else f"{ids.cell_name(position, 1).rstrip('1')} (no name)"
+        place = {"sheet": self.sheet.name, "column": column, "position": position}
+        self.diagnostics.add(entry, place, rows, value, **words)
+
+    def names(self, official: str, known: set[str] | None = None, noun: str = "") -> list[str | None]:
+        """A column as names; as ``known`` spells them, if these are given and one alone is alike."""
+        cells = self.cells(official)
+        names = as_names(cells)
+        ids.report_rounded(self, official, cells, names)
+        respelt = {} if known is None else ids.respelt(names, known)
+        for row, name in enumerate(names, 2):
+            if name in respelt:
+                self.add(f"respelt-id/{noun}", official, [row], name)
+        return [respelt.get(name, name) for name in names]
+
+    def report(self, answers: Mapping, counted: slice | np.ndarray, options: ReadingOptions) -> list[dict]:
+        """What became of each column of this sheet; of answers on a scale, those of some rows count."""
         records = []
         for column in self.columns:
-            notes, position = self.notes.get(column.official), self.positions.get(column.official)
-            if notes is None:
-                filled = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official)))
-                notes = {"filled": filled, "read": filled}
+            position, ends = self.positions.get(column.official), (np.nan, np.nan)
+            if not column.scale:
+                filled, unreadable = len(self.sheet.rows) - sum(map(is_blank, self.cells(column.official))), 0
+            else:
+                states = answers[column.name][1][counted]
+                filled = int((states != STATES.index(ABSENT)).sum())
+                unreadable = int((states == STATES.index(UNREADABLE)).sum())
+                declared = options.scale_of(column.official, column.scale.size)
+                if declared and (declared.lowest, declared.highest) != (1, column.scale.size):
+                    ends = (declared.lowest, declared.highest)
             record = {"sheet": self.official, "column": column.official, "name": column.name}
             record |= {"header": None if position is None else self.sheet.header[position]}
-            record |= {"question": column.is_question, "filled": 0, "read": 0, "unreadable": 0}
-            records.append(record | {"lowest": np.nan, "highest": np.nan} | notes)
+            record |= {"question": column.is_question, "filled": filled, "unreadable": unreadable}
+            records.append(record | {"lowest": ends[0], "highest": ends[1]})
         return records
 
+    def leave_out(self, key: str, known: set, explained: bool) -> bool:
+        """Make rows without data blank, and report them; whether any of them names the columns.
 
-def only_data(
-    sheet: Sheet,
-    key: int,
-    known: set,
-    diagnostics: Diagnostics,
-    explained: bool,
-    role: int | None = None,
-    scales: Mapping[int, Scale] | None = None,
-) -> tuple[Sheet, bool]:
-    """A sheet whose rows without data are blank, and whether any of these names the columns; they are reported.
+        Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
+        repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not ``known``. One of
+        the first four rows is such a row if it holds nothing but texts, its role or id is not known, and one of its
+        texts stands above a column of numbers, or is no answer on the scale of its column, or other sheets have such
+        rows, too (``explained``).
+        """
+        import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+        rows, names = self.sheet.rows, self.sheet.names
+        id_place, role = self.positions[key], self.positions.get("Role")
+        scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
 
-    Survey programs write a row of questions and a row of {"ImportId": ..} under the names; files that were joined
-    repeat the names in between; spreadsheets end in totals, whose id in the column ``key`` is not among the ``known``.
-    One of the first four rows is such a row if it holds nothing but texts, its role or id is not known, and one of its
-    texts stands above a column of numbers, or is no answer on the scale of its column (``scales``), or other sheets
-    have such rows, too (``explained``).
-    """
-    import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+        def names_column(place: int, cell: object) -> bool:
+            if place in scales:
+                return _is_word(cell) and not is_answer(scales[place], cell)
+            # Above numbers alone, but for texts in the first rows.
+            numbers = [as_number(cell) for cell in self._cells[place] if not is_blank(cell)]
+            below = list(dropwhile(lambda number: number is None, numbers))
+            texts = len(numbers) - len(below)
+            is_above = texts < 5 and len(below) >= max(2, texts) and None not in below
+            return place != id_place and is_above and _is_word(cell)
 
-    def names_column(place: int, cell: object) -> bool:
-        if scales and place in scales:
-            return _is_word(cell) and not is_answer(scales[place], cell)
-        return isinstance(cell, str) and _is_number_below(sheet, place) and _is_word(cell)
+        for number, row in enumerate(rows[:4]):
+            filled = [cell for cell in row if not is_blank(cell)]
+            if role is not None:
+                is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
+            else:
+                is_data = as_name(row[id_place]) in known
+            is_text = first == number and not is_data and filled and all(isinstance(cell, str) for cell in filled)
+            if any(isinstance(cell, str) and import_id.match(cell) for cell in filled) or (
+                is_text and (explained or any(names_column(place, cell) for place, cell in enumerate(row)))
+            ):
+                first = number + 1
+        headers, totals = set(range(first)), set()
+        begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in rows]
+        again = {
+            cell for cell in set(self.cells(key)) if isinstance(cell, str) and normalise_name(cell) == names[id_place]
+        }
+        sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
+        for index, row in enumerate(rows[first:], first):
+            if row[id_place] in again and all(
+                is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
+            ):
+                headers.add(index)
+            elif begins[index] in sums and as_name(row[id_place]) not in known:
+                totals.add(index)
+        for entry, found in (("further-header", headers), ("totals", totals)):
+            self.add(entry, "", [row + 2 for row in sorted(found)])
+        if headers | totals:
+            blank = [None] * len(names)
+            self.sheet = replace(
+                self.sheet, rows=[blank if at in headers | totals else row for at, row in enumerate(rows)]
+            )
+            self._cells = list(zip(*self.sheet.rows, strict=True))
+        return bool(headers)
 
-    for number, row in enumerate(sheet.rows[:4], 1):
-        filled = [cell for cell in row if not is_blank(cell)]
-        is_text = bool(filled) and all(isinstance(cell, str) for cell in filled) and first == number - 1
-        if role is not None:
-            is_data = isinstance(row[role], str) and normalise_word(row[role]) in KNOWN_ROLES
-        else:
-            is_data = as_name(row[key]) in known
-        if any(isinstance(cell, str) and import_id.match(cell) for cell in filled) or (
-            is_text
-            and not is_data
-            and (explained or any(place != key and names_column(place, cell) for place, cell in enumerate(row)))
-        ):
-            first = number
-    names = sheet.names
-    headers, totals = set(range(first)), set()
-    begins = [row[0] if row[0] is not None else next(filter(None, row), None) for row in sheet.rows]
-    again = {cell for cell in set(sheet.column(key)) if isinstance(cell, str) and normalise_name(cell) == names[key]}
-    sums = {cell for cell in set(begins) if isinstance(cell, str) and normalise_word(cell) in TOTALS}
-    for index, row in enumerate(sheet.rows[first:], first):
-        if row[key] in again and all(
-            is_blank(cell) or normalise_name(str(cell)) == name for cell, name in zip(row, names, strict=True)
-        ):
-            headers.add(index)
-        elif begins[index] in sums and as_name(row[key]) not in known:
-            totals.add(index)
-    for entry, rows in (("further-header", headers), ("totals", totals)):
-        diagnostics.add(entry, {"sheet": sheet.name}, [row + 2 for row in sorted(rows)])
-    if headers | totals:
-        blank = [None] * len(names)
-        rows = [blank if index in headers | totals else row for index, row in enumerate(sheet.rows)]
-        sheet = replace(sheet, rows=rows)
-    return sheet, bool(headers)
+    def _match_columns(self) -> dict[str, int]:
+        """Official name -> position: exact names, then the first of those alike, titled so, or naming the dimension."""
+        sheet, officials, after = self.sheet, {one.official for one in self.columns}, normalise_name("PostTaskEmpathy")
+        alike = {normalise_name(official): official for official in officials}
+        alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
+        positions = {
+            one.official: sheet.header.index(one.official) for one in self.columns if one.official in sheet.header
+        }
+        for place, name in enumerate(sheet.names):
+            if place in positions.values() or (not name and all(row[place] is None for row in sheet.rows)):
+                continue
+            behind = name.removeprefix(after) if name.startswith(after) else ""
+            held = [f"PostTaskEmpathy_{one.name}" for one in DIMENSIONS if normalise_name(one.name) in behind]
+            official = alike.get(name, held[0] if len(held) == 1 else None)
+            if official in positions:
+                self.add("duplicate-column", place, official=official)
+            elif official in officials:
+                positions[official] = place
+                if name in alike:
+                    self.add("renamed-column", place, official=official)
+            else:
+                entry = "unmatched-column" if name.startswith(after) else "unknown-column"
+                self.add(entry, place, dimensions=", ".join(taxonomy.DIMENSION_NAMES))
+        return positions
 
 
 def _is_word(cell: object) -> bool:
@@ -343,115 +367,69 @@ def _is_word(cell: object) -> bool:
     return isinstance(cell, str) and as_number(cell) is None and not says_nothing(normalise_word(cell))
 
 
-def _is_number_below(sheet: Sheet, place: int) -> bool:
-    """Whether a column holds numbers alone, but for texts in its first rows."""
-    cells = [(row, as_number(cell)) for row, cell in enumerate(sheet.column(place)) if not is_blank(cell)]
-    numbers = sum(number is not None for _, number in cells)
-    return numbers > 1 and all(
-        number is not None or (order < 4 and row < numbers) for order, (row, number) in enumerate(cells)
-    )
-
-
-def _match_columns(columns: tuple, sheet: Sheet, diagnostics: Diagnostics) -> dict[str, int]:
-    """Official name -> position; exact names first, then alike ones, then dimensions by their titles or as suffixes."""
-    after, names, officials = normalise_name("PostTaskEmpathy"), sheet.names, {one.official for one in columns}
-    alike = {normalise_name(official): official for official in officials}
-    alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
-    named: dict[str, list[int]] = defaultdict(list)  # columns whose name has a single dimension behind PostTaskEmpathy
-    positions = {one.official: sheet.header.index(one.official) for one in columns if one.official in sheet.header}
-    for place, name in enumerate(names):
-        if place in positions.values():
-            continue
-        if (official := alike.get(name)) and official not in positions:
-            positions[official] = place
-            diagnostics.add("renamed-column", {"sheet": sheet.name, "column": sheet.header[place]}, official=official)
-        elif name.startswith(after):
-            held = [one.name for one in DIMENSIONS if normalise_name(one.name) in name.removeprefix(after)]
-            named[f"PostTaskEmpathy_{held[0]}" if len(held) == 1 else ""].append(place)
-    for official in named.keys() & officials - positions.keys():
-        if len(named[official]) == 1:
-            positions[official] = named[official][0]
-    taken = {names[position]: official for official, position in positions.items()}
-    for position, name in enumerate(names):
-        if position in positions.values() or (not name and all(row[position] is None for row in sheet.rows)):
-            continue
-        entry = "unmatched-column" if name.startswith(after) else "unknown-column"
-        entry = "duplicate-column" if name in taken else entry
-        words = {"official": taken.get(name), "dimensions": ", ".join(taxonomy.DIMENSION_NAMES)}
-        diagnostics.add(entry, place_of(sheet, position), **words)
-    return positions
-
-
 # --- Tasks ---
 
 
-def read_conversations(tasks: Table, diagnostics: Diagnostics, options: ReadingOptions) -> Columns:
+def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     """Every conversation that has a TaskId, with the number of its row; duplicates are errors."""
-    names = {name: as_names(tasks.cells(official)) for name, official in NAMES.items()}
-    for name, official in NAMES.items():
-        ids.report_rounded(tasks.cells(official), names[name], tasks.place(official), diagnostics)
+    names = {name: tasks.names(official) for name, official in NAMES.items()}
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
-    columns |= {name: levels[named] for name, (levels, _) in read_scales(tasks, diagnostics, options).items()}
+    columns |= {name: levels[named] for name, (levels, _) in answers.items()}
     columns["row"] = rows[named]
-    filled = np.array([any(cell is not None for cell in row) for row in tasks.sheet.rows], dtype=bool)
-    diagnostics.add("missing-id/conversation", tasks.place("TaskId"), rows[filled & ~named])
+    tasks.add("missing-id/conversation", "TaskId", rows[np.array(tasks.filled, dtype=bool) & ~named])
     numbers = columns["row"].tolist()
     if not numbers:
-        diagnostics.add("no-conversation", {"sheet": tasks.sheet.name})
+        tasks.add("no-conversation")
     repeated = Counter(columns["conversation"])
     for identifier, row in zip(columns["conversation"], numbers, strict=True):
         if repeated[identifier] > 1:
-            diagnostics.add("duplicate-id", tasks.place("TaskId"), [row], identifier)
+            tasks.add("duplicate-id", "TaskId", [row], identifier)
     for name, official in NAMES.items():
-        ids.report_similar(columns[name], numbers, name, tasks.place(official), diagnostics)
+        ids.report_similar(tasks, official, columns[name], numbers, name)
     people = columns["participant"]
     without = [index for index, person in enumerate(people) if person is None or normalise_word(person) in NO_ID]
-    diagnostics.add("missing-participant", tasks.place("PID"), [numbers[index] for index in without])
+    tasks.add("missing-participant", "PID", [numbers[index] for index in without])
     for index in without:  # a made-up name that no PID can equal, since ids are trimmed
         people[index] = f" (no PID) {columns['conversation'][index]}"
     blank = [row for condition, row in zip(columns["condition"], numbers, strict=True) if condition is None]
     if "Model" in tasks.positions and len(blank) < len(numbers):
-        diagnostics.add("missing-condition", tasks.place("Model"), blank)
+        tasks.add("missing-condition", "Model", blank)
     return columns
 
 
 # --- Messages ---
 
 
-def read_messages(
-    table: Table, levels: Mapping, tasks: Table, conversations: Columns, diagnostics: Diagnostics
-) -> tuple[Columns, Columns]:
+def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: Columns) -> tuple[Columns, Columns]:
     """Messages of known conversations, and the assistant's turns among them, in the order of the rows."""
     # The conversation of each message, as Tasks spells it.
-    cells, place, empty = table.cells("TaskId"), table.place("TaskId"), [None] * len(table.sheet.header)
-    identifiers = as_names(cells)
-    ids.report_rounded(cells, identifiers, place, diagnostics)
-    matched = ids.match_ids(identifiers, set(conversations["conversation"]))
-    for row, (identifier, conversation) in enumerate(zip(identifiers, matched, strict=True), 2):
-        if conversation is not None and conversation != identifier:
-            diagnostics.add("respelt-id/conversation", place, [row], identifier)
-        elif conversation is None and table.sheet.rows[row - 2] != empty:
-            diagnostics.add("orphan", place, [row], identifier or "(blank)")
-    message_id = _numbers(table, "MessageId", -np.inf, diagnostics, "the rows' order in the file stands in for it.")
-    seconds = _numbers(table, "TimeOffsetSeconds", 0, diagnostics, "counted as not known.")
+    number_of = {name: number for number, name in enumerate(conversations["conversation"])}
+    identifiers, filled = table.names("TaskId", set(number_of), "conversation"), table.filled
+    matched = [name if name in number_of else None for name in identifiers]
+    message_id = _numbers(table, "MessageId", -np.inf, "the rows' order in the file stands in for it.")
+    seconds = _numbers(table, "TimeOffsetSeconds", 0, "counted as not known.")
     roles = as_texts(table.cells("Role"))
-    for index, role in enumerate(roles):
-        if role not in KNOWN_ROLES and table.sheet.rows[index] != empty:
-            diagnostics.add("unknown-role", table.place("Role"), [index + 2], "(blank)" if role is None else role)
+    for row, (identifier, conversation, role, is_filled) in enumerate(
+        zip(identifiers, matched, roles, filled, strict=True), 2
+    ):
+        if conversation is None and is_filled:
+            table.add("orphan", "TaskId", [row], identifier or "(blank)")
+        if role not in KNOWN_ROLES and is_filled:
+            table.add("unknown-role", "Role", [row], "(blank)" if role is None else role)
     known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     for column in table.columns:
-        if column.name in levels:
-            stray = known & ~is_turn & np.isfinite(levels[column.name][0])
-            diagnostics.add("rating-elsewhere", table.place(column.official), np.flatnonzero(stray) + 2)
+        if column.scale:
+            stray = known & ~is_turn & np.isfinite(ratings[column.name][0])
+            table.add("rating-elsewhere", column.official, np.flatnonzero(stray) + 2)
     if "MessageId" not in table.positions:  # where there is one, it is repeated
-        rated = sum(np.isfinite(values) for values, *_ in levels.values()) > 0
+        rated = sum(np.isfinite(levels) for levels, _ in ratings.values()) > 0
         seen: dict[tuple, list[int]] = defaultdict(list)
         for number in np.flatnonzero(is_turn & rated).tolist():
             seen[tuple(table.sheet.rows[number])].append(number + 2)
-        diagnostics.add("doubled-turn", place, sorted(row for same in seen.values() for row in same[1:]))
+        table.add("doubled-turn", "TaskId", sorted(row for same in seen.values() for row in same[1:]))
 
     # The position of each message in its conversation: by MessageId where every message has one of its own.
     index, of_conversation = np.flatnonzero(known), defaultdict(list)
@@ -474,8 +452,9 @@ def read_messages(
         replies = [one for one in spoken if is_turn[one]]
         turn[replies] = np.arange(1, len(replies) + 1)
     for entry, rows in found.items() if "MessageId" in table.positions else ():
-        diagnostics.add(entry, table.place("MessageId"), [row + 2 for row in sorted(rows)])
-    kept = known.tolist()
+        table.add(entry, "MessageId", [row + 2 for row in sorted(rows)])
+
+    kept, places = known.tolist(), np.flatnonzero(is_turn)
     messages: Columns = {
         "conversation": list(compress(matched, kept)),
         "position": position[index],
@@ -487,38 +466,34 @@ def read_messages(
         "comment": list(compress(as_texts(table.cells("Comment")), kept)),
         "row": index + 2,
     }
-    places, number_of = np.flatnonzero(is_turn), {name: row for row, name in enumerate(conversations["conversation"])}
     of_turn = [number_of[matched[one]] for one in places.tolist()]
     turns: Columns = {
         name: [conversations[name][number] for number in of_turn]
         for name in ("conversation", "participant", "condition")
     }
     turns |= {"turn": turn[places], "position": position[places], "seconds": seconds[places], "row": places + 2}
-    turns |= {name: levels[name][0][places] for name in RATING_NAMES}
-    turns |= {f"{name}_state": levels[name][1][places] for name in RATING_NAMES}
+    turns |= {name: ratings[name][0][places] for name in RATING_NAMES}
+    turns |= {f"{name}_state": ratings[name][1][places] for name in RATING_NAMES}
     if not any(np.isfinite(turns[name]).any() for name in RATING_NAMES):
-        diagnostics.add("no-rating", {"sheet": table.sheet.name})
+        table.add("no-rating")
     silent = [name not in of_conversation for name in conversations["conversation"]]
-    diagnostics.add("no-message", tasks.place("TaskId"), conversations["row"][silent])
+    tasks.add("no-message", "TaskId", conversations["row"][silent])
     return messages, turns
 
 
-def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostics, consequence: str) -> np.ndarray:
+def _numbers(table: Table, official: str, lowest: float, consequence: str) -> np.ndarray:
     """A column of plain numbers; other cells are NaN, with a warning."""
-    cells, place = table.cells(official), table.place(official)
+    cells = table.cells(official)
     # Nearly all are numbers already; one by one only what is not.
     values = np.array([cell if type(cell) is float else np.nan for cell in cells], dtype=float)
     values[~(np.isfinite(values) & (values >= lowest))] = np.nan
-    others = [index for index in np.flatnonzero(np.isnan(values)).tolist() if not is_blank(cells[index])]
-    filled = int(np.isfinite(values).sum()) + len(others)
     words = {"consequence": consequence, "from_lowest": f" from {lowest:g} up" if np.isfinite(lowest) else ""}
-    for index in others:
+    for index in np.flatnonzero(np.isnan(values)).tolist():
         number = as_number(cells[index], decimal_comma=True)
-        if number is None or number < lowest:
-            diagnostics.add("not-a-number", place, [index + 2], cells[index], **words)
-        else:
+        if number is not None and number >= lowest:
             values[index] = number
-    table.notes[official] = {"filled": filled, "read": int(np.isfinite(values).sum())}
+        elif not is_blank(cells[index]):
+            table.add("not-a-number", official, [index + 2], cells[index], **words)
     return values
 
 
@@ -526,13 +501,7 @@ def _numbers(table: Table, official: str, lowest: float, diagnostics: Diagnostic
 
 
 def read_participants(
-    sheets: dict[str, Sheet],
-    tables: dict[str, Table],
-    conversations: Columns | None,
-    diagnostics: Diagnostics,
-    options: ReadingOptions,
-    *,
-    explained: bool,
+    sheets: dict[str, Sheet], tables: dict[str, Table], conversations: Columns | None, explained, options, diagnostics
 ) -> tuple[Columns | None, str | None]:
     """The sheet with one row per participant, found by its PID column: its columns and its name; None without one.
 
@@ -544,16 +513,17 @@ def read_participants(
         if sheet.name in used or known:
             continue
         # A copy has all columns of another, or its name and the columns without which it can't be read.
-        own, original = set(sheet.names) - {""}, None
-        for name, official in used.items():
-            keys = set(map(normalise_name, KEY_COLUMNS[official]))
-            called = normalise_name(official) in normalise_name(sheet.name)
-            if keys <= own and (called or own == set(sheets[name].names) - {""}):
-                original = original or name
+        own = set(sheet.names) - {""}
+        originals = [
+            name
+            for name, official in used.items()
+            if set(map(normalise_name, KEY_COLUMNS[official])) <= own
+            and (normalise_name(official) in normalise_name(sheet.name) or own == set(sheets[name].names) - {""})
+        ]
         people = [one for one in as_names(sheet.column(sheet.names.index("pid"))) if one] if "pid" in own else []
         once = len(people) == len(set(people))
-        if original:
-            diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=original)
+        if originals:
+            diagnostics.add("copied-sheet", {"sheet": sheet.name}, original=originals[0])
         # Several rows per participant beside a TaskId: a sheet about conversations, e.g. an old copy of Tasks.
         elif "pid" in own and ("taskid" not in own or once):
             is_copy = any(normalise_name(one.name) in normalise_name(sheet.name) for _, one in candidates)
@@ -567,60 +537,54 @@ def read_participants(
         if candidate is not chosen:
             diagnostics.add("further-participants-sheet", {"sheet": candidate.name}, chosen=chosen.name)
     position, active = chosen.names.index("pid"), set(conversations["participant"]) if conversations else set()
-    sheet, _ = only_data(chosen, position, active, diagnostics, explained)
-    report_state(sheet, diagnostics)
+    table = Table("Participants", chosen, diagnostics, {"PID": position})
+    table.leave_out("PID", active, explained)
 
-    place, cells = place_of(sheet, position), sheet.column(position)
-    people = as_names(cells)
+    people, filled = table.names("PID", active, "participant"), table.filled
     columns: Columns = {"participant": people}
-    for index, header in enumerate(sheet.header):
-        if index != position and (header.strip() or any(cell is not None for cell in sheet.column(index))):
+    for index, header in enumerate(chosen.header):
+        if index != position and (header.strip() or any(cell is not None for cell in chosen.column(index))):
             name = header if header.strip() else f"column {index + 1}"
             while name in columns or name == "row":
                 name += "'"
-            columns[name] = _characteristic(sheet, index, diagnostics, options)
-    columns["row"] = np.arange(2, len(sheet.rows) + 2)
-    lost = [row for row, name in enumerate(people, 2) if name is None and not all(map(is_blank, sheet.rows[row - 2]))]
-    diagnostics.add("missing-id/participant", place, lost)
-    ids.report_rounded(cells, people, place, diagnostics)
-    for index, (own, name) in enumerate(zip(people, ids.match_ids(people, active), strict=True)):
-        if name is not None and name != own:
-            diagnostics.add("respelt-id/participant", place, [index + 2], own)
-            people[index] = name
-    first = {name: index for index, name in reversed(list(enumerate(people))) if name is not None}
-    kept = sorted(first.values())
-    repeated = [row for row, name in enumerate(people, 2) if name is not None and first[name] != row - 2]
-    diagnostics.add("duplicate-participant", place, repeated)
+            columns[name] = _characteristic(table, index, options.missing_of(header))
+    columns["row"] = np.arange(2, len(people) + 2)
+    first = {name: index for index, name in reversed(list(enumerate(people)))}
+    lost = [index + 2 for index, name in enumerate(people) if name is None and filled[index]]
+    repeated = [index + 2 for index, name in enumerate(people) if name is not None and first[name] != index]
+    table.add("missing-id/participant", "PID", lost)
+    table.add("duplicate-participant", "PID", repeated)
+    kept = sorted(index for name, index in first.items() if name is not None)
     for name, column in columns.items():
         columns[name] = [column[index] for index in kept] if isinstance(column, list) else column[kept]
     if conversations is not None:
         idle = [name not in active for name in columns["participant"]]
-        diagnostics.add("participant-without-conversation", place, columns["row"][idle])
+        table.add("participant-without-conversation", "PID", columns["row"][idle])
         unknown = [name not in first for name in conversations["participant"]]
-        rows, tasks = conversations["row"][unknown], tables["Tasks"]
-        diagnostics.add("participant-without-characteristics", tasks.place("PID"), rows, chosen=sheet.name)
-    return columns, sheet.name
+        rows = conversations["row"][unknown]
+        tables["Tasks"].add("participant-without-characteristics", "PID", rows, chosen=chosen.name)
+    return columns, chosen.name
 
 
-def _characteristic(
-    sheet: Sheet, position: int, diagnostics: Diagnostics, options: ReadingOptions
-) -> list | np.ndarray:
+def _characteristic(table: Table, position: int, declared: tuple | None) -> list | np.ndarray:
     """Numbers if every answer is one, otherwise text; declared and known codes for a missing answer are blank."""
-    header, place = sheet.header[position], place_of(sheet, position)
-    declared = options.missing_of(header)
-    cells = [None if declared is not None and stands_for(cell, declared) else cell for cell in sheet.column(position)]
+    cells = [None if stands_for(cell, declared or ()) else cell for cell in table.sheet.column(position)]
     numbers = np.array([np.nan if (n := as_number(cell)) is None else ids.as_shown(n) for cell in cells], dtype=float)
     odd = [index for index in np.flatnonzero(np.isnan(numbers)).tolist() if not is_blank(cells[index])]
     count = int(np.isfinite(numbers).sum())
     if count and all(isinstance(cells[index], str) and not _is_word(cells[index]) for index in odd):
         for index in odd:
-            diagnostics.add("mixed-column/number", place, [index + 2], cells[index])
+            table.add("mixed-column/number", position, [index + 2], cells[index])
         for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())) if declared is None else ():
-            found = np.flatnonzero(numbers == code)
-            diagnostics.add("missing-number", place, found + 2, code, column=header, code=f"{code:g}")
+            found, words = (
+                np.flatnonzero(numbers == code),
+                {"column": table.sheet.header[position], "code": f"{code:g}"},
+            )
+            table.add("missing-number", position, found + 2, code, **words)
             numbers[found] = np.nan
         return numbers
-    like = [index for index in odd if len(odd) < count or ids.looks_like_number(cells[index])]
-    for index in like:
-        diagnostics.add("mixed-column/text" if len(odd) < count else "number-as-text", place, [index + 2], cells[index])
+    for index in odd:
+        if len(odd) < count or ids.looks_like_number(cells[index]):
+            entry = "mixed-column/text" if len(odd) < count else "number-as-text"
+            table.add(entry, position, [index + 2], cells[index])
     return as_names(cells)

@@ -12,7 +12,8 @@ import itertools
 import re
 from pathlib import Path
 
-from sense7.files import one_line, reading, reason
+from sense7.errors import UserError
+from sense7.files import one_line, reading
 from sense7.terminal import count_of
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
@@ -28,13 +29,7 @@ _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
 
 def table_files(folder: str | Path) -> list[Path]:
     """Give the files of a folder that are tables, in the order of their names; hidden ones are passed over."""
-    folder, seen = Path(folder), {}
-    try:
-        files = sorted(
-            path for path in folder.iterdir() if path.suffix.casefold() == ".csv" and not path.name.startswith(".")
-        )
-    except OSError as error:
-        raise refusal(folder, "unreadable-folder", error=reason(error)) from None
+    files, seen = sorted(path for path in Path(folder).glob("[!.]*") if path.suffix.casefold() == ".csv"), {}
     if not files:
         raise refusal(folder, "no-table")
     for path in files:
@@ -58,17 +53,16 @@ def read_tables(folder: str | Path) -> dict[str, Sheet]:
     return {path.stem: read_table(path) for path in table_files(folder)}
 
 
-def read_text(path: Path) -> str:
-    """Read a text file in UTF-8, with or without a byte order mark."""
-    with reading(path) as stream:
-        content = stream.read()
+def decoded(content: bytes, where: object, fix: str) -> str:
+    """Text in UTF-8, with or without a byte order mark; a UserError says where it is none."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise refusal(path, "text-not-utf-8", line=line, byte=error.start + 1) from None
+        place = f"line {line}, " if (line := content.count(b"\n", 0, error.start) + 1) > 1 else ""
+        raise UserError(f"{where}: {place}byte {error.start + 1}: not UTF-8. {fix}") from None
     if "\0" in text:
-        raise refusal(path, "zero-byte", line=text.count("\n", 0, text.index("\0")) + 1)
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UserError(f"{where}: line {line}: a zero byte, so this is no text in UTF-8. {fix}")
     return text
 
 
@@ -86,7 +80,9 @@ def read_table(path: Path) -> Sheet:
 
     Row ``i`` of the sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
     """
-    lines, rows, shared = io.StringIO(read_text(path), newline=""), [], {}
+    with reading(path) as stream:
+        text = decoded(stream.read(), path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
+    lines, rows, shared = io.StringIO(text, newline=""), [], {}
     sample = list(itertools.islice(lines, 500))
     if said := sample and _SEPARATOR.fullmatch(sample[0]):
         sample.pop(0)

@@ -7,7 +7,6 @@ part is read like any folder of tables.
 
 import csv
 import re
-import shutil
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7.errors import UserError
-from sense7.files import not_written, reason, require_free, scratch_folder
+from sense7.files import not_written, replacing_folder, require_free
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
 from sense7.terminal import count_of
@@ -93,10 +92,7 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
 def partition_folders(folder: str | Path) -> list[Path]:
     """Give the parts of a data set, in order: its folders ``part=0000``, ``part=0001`` and so on."""
     folder = Path(folder).expanduser()
-    try:
-        folders = sorted(path for path in folder.iterdir() if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
-    except OSError as error:
-        raise refusal(folder, "unreadable-folder", error=reason(error)) from None
+    folders = sorted(path for path in folder.glob("part=*") if re.fullmatch(r"part=\d+", path.name) and path.is_dir())
     if not folders:
         raise refusal(folder, "no-part", folder=folder)
     return folders
@@ -115,16 +111,12 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise refusal(folder, "folder-in-use")
-        with scratch_folder(folder.parent) as scratch:
-            making = scratch / folder.name
+        with replacing_folder(folder) as making:
             for number, own in enumerate(np.array_split(people, parts)):
                 target = making / f"part={number:04d}"
-                target.mkdir(parents=True)
+                target.mkdir()
                 for sheet in _sheets(study, own.tolist()):
                     _write_csv(sheet, target / f"{sheet.name}.csv")
-            if folder.exists():
-                folder.rmdir()
-            shutil.move(making, folder)
     except OSError as error:
         raise UserError(not_written(error.filename or folder, error)) from None
     return partition_folders(folder)
@@ -133,13 +125,10 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
 def _sheets(study: Study, people: list[str]) -> list[Sheet]:
     """The sheets of a part: the official ones of these participants, and every further one whole."""
 
-    def sheet(name: str, frame, official: dict[str, str]) -> Sheet:
-        present = [column for column in frame if column in official]
-        cells = frame[present].astype(object)
-        rows = cells.where(cells.notna(), None).to_numpy().tolist()
-        return Sheet(name, [official[column] for column in present], rows)
+    def records(frame) -> list[dict]:
+        cells = frame.astype(object)
+        return cells.where(cells.notna(), None).to_dict("records")
 
-    names = {name: {one.name: one.official for one in columns} for name, columns in CORE_COLUMNS.items()}
     own = study.conversations[study.conversations["participant"].isin(people)]
     tasks = own.assign(participant=own["participant"].where(~own["participant"].str.startswith(" (no PID)"), None))
     ratings = study.turns[["row"]].copy()
@@ -149,18 +138,15 @@ def _sheets(study: Study, people: list[str]) -> list[Sheet]:
         ratings.loc[states == ABSENT, name] = None
         ratings.loc[states == UNREADABLE, name] = UNREADABLE  # no word of any scale, so it stays that
     said = study.messages[study.messages["conversation"].isin(own["conversation"])]
-    said = said.join(ratings.set_index("row"), on="row")
-    sheets = [sheet("Tasks", tasks[[name for name in names["Tasks"] if name in tasks]], names["Tasks"])]
-    sheets += [sheet("Messages", said[[name for name in names["Messages"] if name in said]], names["Messages"])]
+    sheets = official_sheets(records(tasks), records(said.join(ratings.set_index("row"), on="row")), by="name")
     if study.participants is not None:
         known = study.participants[study.participants["participant"].isin(people)].drop(columns="row")
-        headers = dict(zip(known.columns, ["PID", *known.columns[1:]], strict=True))
-        sheets.append(sheet(study.participants_sheet, known, headers))
-    written = [study.sheets.get(study.participants_sheet)]
-    written += [locate_sheet(study.sheets, official, Diagnostics()) for official in KEY_COLUMNS]
-    written += filter(is_scales_sheet, study.sheets.values())
-    sheets.append(official_scales())  # which what is written is on, and may lie between two levels of
-    return sheets + [one for one in study.sheets.values() if not any(one is other for other in written)]
+        rows = [list(record.values()) for record in records(known)]
+        sheets.append(Sheet(study.participants_sheet, ["PID", *known.columns[1:]], rows))
+    written = {locate_sheet(study.sheets, official, Diagnostics()).name for official in KEY_COLUMNS}
+    written |= {study.participants_sheet, *(sheet.name for sheet in filter(is_scales_sheet, study.sheets.values()))}
+    # What is written is on the official scales, and may lie between two levels of them.
+    return [*sheets, official_scales(), *(sheet for name, sheet in study.sheets.items() if name not in written)]
 
 
 def _write_csv(sheet: Sheet, path: Path) -> None:
@@ -168,9 +154,8 @@ def _write_csv(sheet: Sheet, path: Path) -> None:
         table = csv.writer(stream)
         table.writerow(sheet.header)
         for number, row in enumerate(sheet.rows, 2):
-            texts = ["" if cell is None else as_text(cell) for cell in row]
-            for column, cell, text in zip(sheet.header, row, texts, strict=True):
-                if isinstance(cell, str) and as_text(as_typed(text)) != cell:
+            for column, cell in zip(sheet.header, row, strict=True):
+                if isinstance(cell, str) and as_text(as_typed(cell)) != (cell or None):
                     place = f"sheet {sheet.name}, column {column}, row {number} of a part"
                     raise refusal(place, "text-like-number", text=cell)
-            table.writerow(texts)
+            table.writerow(row)

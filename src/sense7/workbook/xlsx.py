@@ -45,7 +45,7 @@ _SIGNS = [
     rb"=[\"']e[\"']",  # an error
     rb"<f[\s/>]",
     rb":f[\s/>]",  # formulas
-    rb"row\b[^<>]*?\s(?:hidden|ht)\s*=\s*[\"'](?:1|true|0)",
+    rb"row\b[^<>]*?\shidden\s*=\s*[\"'](?:1|true)",
     rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
     rb":c[\s/>]",
     rb"v>\s*\d{16}",  # a long number, such as an id
@@ -113,40 +113,36 @@ def examine(path: Path) -> dict[str, dict[str, list]]:
                     raise refusal(path, "document-type", part=part)
 
             folder, calculated, names = book.removesuffix("workbook.xml"), True, {}
-            relations = _tags(path, f"{folder}_rels/workbook.xml.rels", texts)
-            targets = {of.get("Id"): of.get("Target", "") for _, of in relations}
-            for tag, attributes in _tags(path, book, texts):
+            part = f"{folder}_rels/workbook.xml.rels"
+            relations = _elements(texts.get(part) or b"<none/>", "start")
+            targets = {of.get("Id"): of.get("Target", "") for _, _, of in itertools.islice(relations, MOST_TAGS)}
+            part = book
+            for _, tag, of in itertools.islice(_elements(texts[book] or b"<none/>", "start"), MOST_TAGS):
                 if tag == "calcPr":
-                    calculated = attributes.get("fullCalcOnLoad") not in {"1", "true"}
+                    calculated = of.get("fullCalcOnLoad") not in {"1", "true"}
                 elif tag == "sheet":
-                    target = targets.get(next((of for key, of in attributes.items() if key.endswith("}id")), ""), "")
+                    target = targets.get(next((value for key, value in of.items() if key.endswith("}id")), ""), "")
                     inside = target.removeprefix("/") if target.startswith(("/", folder or "/")) else folder + target
-                    name, place = attributes.get("name", ""), inside.casefold()
+                    name, place = of.get("name", ""), inside.casefold()
                     if place in names and place in known:  # thousands of names could stand for one large sheet
                         raise refusal(path, "one-part", first=names[place], second=name, part=inside)
                     names[place] = name
             for place, xml in texts.items():
                 if b"sheetData" in xml and any(re.search(sign, xml) for sign in _SIGNS):
                     name = names.get(place, place)
+                    part = f"sheet {name}"
                     marks[name] = _look(path, name, xml, calculated)
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
         raise refusal(path, "damaged/zip", part=part, error=error) from None
+    except (ElementTree.ParseError, LookupError) as error:
+        raise refusal(path, "damaged/xml", part=part, error=one_line(error)) from None
     return marks
 
 
-def _tags(path: Path, name: str, texts: Mapping[str, bytes]) -> Iterator[tuple[str, dict]]:
-    """Each element of a part with its attributes; none of a part that is not there."""
-    events = _events(path, name, texts[name], "start") if texts.get(name) else ()
-    return ((tag, element.attrib) for _, tag, element in itertools.islice(events, MOST_TAGS))
-
-
-def _events(path: Path, part: str, xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
+def _elements(xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.Element]]:
     """Start and end of every element of a part, each with its name without a prefix."""
-    try:
-        for event, element in ElementTree.iterparse(io.BytesIO(xml), events):  # noqa: S314 -- no document type, no entity
-            yield event, element.tag.rpartition("}")[2], element
-    except (ElementTree.ParseError, LookupError) as error:
-        raise refusal(path, "damaged/xml", part=part, error=one_line(error)) from None
+    for event, element in ElementTree.iterparse(io.BytesIO(xml), events):  # noqa: S314 -- no document type, no entity
+        yield event, element.tag.rpartition("}")[2], element
 
 
 def _look(path: Path, name: str, xml: bytes, calculated: bool) -> dict[str, list]:
@@ -156,7 +152,7 @@ def _look(path: Path, name: str, xml: bytes, calculated: bool) -> dict[str, list
     """
     marks, row, column, width, height, rows = defaultdict(list), 0, -1, 0, 0, []
     blank = re.compile(r"\s*" if calculated else r"\s*(?:0(?:\.0*)?)?\s*")
-    for event, tag, element in _events(path, f"sheet {name}", xml, "start", "end"):
+    for event, tag, element in _elements(xml, "start", "end"):
         about = element.attrib
         if (event, tag) == ("end", "c"):
             inside, column = {child.tag.rpartition("}")[2]: child.text or "" for child in element}, column + 1
@@ -179,7 +175,7 @@ def _look(path: Path, name: str, xml: bytes, calculated: bool) -> dict[str, list
             rows.clear()  # what was seen needs no memory
         elif (event, tag) == ("start", "row"):
             row, column = int(about["r"]) if about.get("r", "").isdecimal() else row + 1, -1
-            if about.get("hidden") in {"1", "true"} or re.fullmatch(r"0(\.0*)?", about.get("ht", "")):
+            if about.get("hidden") in {"1", "true"}:
                 marks["hidden"].append(row)
         elif (event, tag) == ("start", "sheetData"):
             rows = element
@@ -198,10 +194,10 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
         start = stream.read(200)
     if not start:
         raise refusal(path, "empty-file")
-    if start.startswith(b"version https://git-lfs"):
-        raise refusal(path, "lfs-pointer")
-    if start.startswith(b"\xd0\xcf\x11\xe0"):  # Office before .xlsx, and all that it protects
-        raise refusal(path, "protected")
+    # Office before .xlsx, and all that it protects, begins with the latter.
+    for kind, sign in (("lfs-pointer", b"version https://git-lfs"), ("protected", b"\xd0\xcf\x11\xe0")):
+        if start.startswith(sign):
+            raise refusal(path, kind)
     if not zipfile.is_zipfile(path):
         kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
         raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
@@ -267,13 +263,13 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
 
     path, ordered = Path(path), list(sheets.values() if isinstance(sheets, Mapping) else sheets)
     for sheet in ordered:
-        for row, cells in enumerate([sheet.header, *sheet.rows], 1):
+        for row, cells in enumerate([sheet.header, *sheet.rows]):
             for column, cell in enumerate(cells):
                 problem = None if type(cell) is float and math.isfinite(cell) else _unwritable(cell)
-                if row > MOST_ROWS or column >= MOST_COLUMNS:
+                if row >= MOST_ROWS or column >= MOST_COLUMNS:
                     problem = f"beyond the {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns of an .xlsx sheet"
                 if problem:
-                    where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row)}"
+                    where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
                     raise UserError(f"{where}: {problem}. Nothing was written.")
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
     with new_workbook(path, constant_memory=True) as book:
@@ -282,13 +278,13 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
-                    if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
+                    if cell is None or cell == "":
                         continue
                     if isinstance(cell, str):
                         page.write_string(row, column, cell)
                     elif isinstance(cell, bool):
                         page.write_boolean(row, column, cell)
-                    else:
+                    elif not math.isnan(cell):
                         page.write_number(row, column, _Exact(cell))
 
 
