@@ -58,7 +58,6 @@ _PACKAGES = {
 _MODULES = {
     "figures": "figures",
     "ground_truths": "findings.ground_truth",  # the name itself leads to the function
-    "diagnostics": "workbook.diagnostics",
     "judge_files": "judge.files",
     "judge_report": "judge.report",
     "tables": "tables",

@@ -170,8 +170,8 @@ NOTEBOOKS = (
     *("00-taxonomy", "01-dataset", "02-ratings", "09-conditions", "10-individualized", "11-context"),
     *("14-words", "15-robustness", "18-baselines", "19-judge", "23-whose-empathy", "25-elsewhere"),
 )
-"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three whose
-values or figures others of these show."""
+"""Those that show texts of the data or of a judge: names of conditions, topics, comments, files, models; and three
+whose values or figures others of these show."""
 
 RELEASED = ("23-whose-empathy", "25-elsewhere")
 """Those of released ratings alone."""

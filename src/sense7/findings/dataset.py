@@ -32,6 +32,7 @@ __all__ = [
     "by_condition",
     "characteristics",
     "counts",
+    "diagnostics_table",
     "disturbance_shares",
     "durations",
     "ground_truth_mean",
@@ -609,3 +610,10 @@ def _names_people(numbers: pd.Series, reason: str) -> bool:
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
+
+
+def diagnostics_table(study: Study) -> pd.DataFrame:
+    """What the reader found in the workbook: where, how many, value, what was done, how to fix it."""
+    rows = [(one.place or "the file", one.count, one.value, one.problem, one.fix) for one in study.diagnostics]
+    table = pd.DataFrame(rows, columns=["where", "count", "value", "diagnostic", "fix"])
+    return table if table["value"].any() else table.drop(columns="value")

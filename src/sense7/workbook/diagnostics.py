@@ -6,17 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from sense7.errors import UserError
-from sense7.study import NOT_RATED, RATED, STATES, Study
+from sense7.study import NOT_RATED, RATED, STATES
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of, plain
 from sense7.workbook.ids import as_text, cell_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 ERROR, WARNING, NOTICE = SEVERITIES = ("error", "warning", "notice")
 ROWS_SHOWN, VALUE_SHOWN, LINES_SHOWN = 5, 60, 40
@@ -126,14 +121,13 @@ class WorkbookError(UserError):
 
     def __init__(self, path: object, diagnostics: Diagnostics, strict: bool = False):
         self.diagnostics = diagnostics
-        fatal = diagnostics.of(ERROR, WARNING) if strict else diagnostics.of(ERROR)
-        warnings = [] if strict else diagnostics.of(WARNING)
+        fatal = diagnostics.of(*((ERROR, WARNING) if strict else (ERROR,)))
+        warnings = [one for one in diagnostics.of(WARNING) if one not in fatal]
         reason = f"that {'makes' if len(fatal) == 1 else 'make'} the analysis impossible"
-        reason = reason if diagnostics.of(ERROR) else "found by --strict"
-        lines = [f"{path}: {count_of(len(fatal), 'thing')} {reason}"]
-        lines += [f"  {diagnostic.severity}: {diagnostic}" for diagnostic in fatal]
-        lines += [f"  and {count_of(len(warnings), 'warning')}:"] if warnings else []
-        super().__init__("\n".join([*lines, *(f"  {diagnostic.severity}: {diagnostic}" for diagnostic in warnings)]))
+        lines = [f"{path}: {count_of(len(fatal), 'thing')} {reason if diagnostics.of(ERROR) else 'found by --strict'}"]
+        lines += [f"  {one.severity}: {one}" for one in fatal]
+        lines += [f"  and {count_of(len(warnings), 'warning')}:"] * bool(warnings)
+        super().__init__("\n".join([*lines, *(f"  {one.severity}: {one}" for one in warnings)]))
 
 
 def describe(study) -> dict:  # a study, or what was parsed and not validated yet
@@ -185,15 +179,6 @@ def describe(study) -> dict:  # a study, or what was parsed and not validated ye
         "not_recorded": [name for name, _, question in empty if not question],
         "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
     }
-
-
-def diagnostics_table(study: Study) -> "pd.DataFrame":
-    """Diagnostics as a table: where, how many, value, what was done, how to fix it."""
-    import pandas as pd
-
-    rows = [(one.place or "the file", one.count, one.value, one.problem, one.fix) for one in study.diagnostics]
-    table = pd.DataFrame(rows, columns=["where", "count", "value", "diagnostic", "fix"])
-    return table if table["value"].any() else table.drop(columns="value")
 
 
 def warnings_by_kind(warnings: Iterable[Diagnostic]) -> dict[str, dict[str, int]]:

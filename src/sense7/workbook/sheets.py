@@ -576,11 +576,8 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
         for index in odd:
             table.add("mixed-column/number", position, [index + 2], cells[index])
         for code in ids.codes_among(set(numbers[np.isfinite(numbers)].tolist())) if declared is None else ():
-            found, words = (
-                np.flatnonzero(numbers == code),
-                {"column": table.sheet.header[position], "code": f"{code:g}"},
-            )
-            table.add("missing-number", position, found + 2, code, **words)
+            found, column = np.flatnonzero(numbers == code), table.sheet.header[position]
+            table.add("missing-number", position, found + 2, code, column=column, code=f"{code:g}")
             numbers[found] = np.nan
         return numbers
     for index in odd:
