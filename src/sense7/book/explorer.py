@@ -6,9 +6,11 @@ stands in ``texts-N.js``, so many conversations a file; the page loads them in t
 when one of them is opened or searched. All is JSON in which nothing can end the script or hide in it.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -175,8 +177,8 @@ def _messages(study: Study, ratings: pd.Series) -> Iterable[tuple[str, list[dict
     rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
     messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
     messages = messages.sort_values(["conversation", "position"], kind="stable")
-    for name, group in messages.groupby("conversation", sort=False):
-        yield name, group.to_dict("records")
+    for name, group in itertools.groupby(messages.to_dict("records"), itemgetter("conversation")):
+        yield name, list(group)
 
 
 def _texts(conversations: Iterable[list[Mapping]]) -> dict:

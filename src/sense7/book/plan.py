@@ -340,7 +340,7 @@ def modules_of(notebook: TextNotebook) -> set[str]:
     for source, _ in json.loads(notebook.code):
         with contextlib.suppress(SyntaxError):  # the cell will say so when it is run
             body += ast.parse(re.sub(r"(?m)^\s*[%!].*$", "", source)).body
-    found, left = set(), [*_modules_in(ast.Module(body, []))]
+    found, left = set(), [*_modules_in(_nodes(ast.Module(body, [])))]
     while left:
         if (name := left.pop()) not in found:
             found.add(name)
@@ -366,8 +366,9 @@ def _module_digest(module: str) -> str:
 def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
     """Digest of a module's code, and the modules that it leads to."""
     tree = ast.parse(path.read_bytes())
-    modules = sorted(set(_modules_in(tree)))
-    for node in ast.walk(tree):
+    nodes = _nodes(tree)
+    modules = sorted(set(_modules_in(nodes)))
+    for node in nodes:
         if isinstance(body := getattr(node, "body", None), list):
             texts = [
                 one for one in body if isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", 0), str)
@@ -376,18 +377,24 @@ def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), modules
 
 
-def _modules_in(tree: ast.AST) -> Iterator[str]:
-    """Modules of the library that a tree imports, or leads to by a name that its package gives when it is asked for."""
-    bound, left = {}, [tree]
-    while left:
-        node = left.pop()
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """Nodes of a tree, without those for type checkers alone."""
+    found = [tree]
+    for node in found:  # which grows
         is_typing = isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        left += node.orelse if is_typing else ast.iter_child_nodes(node)
+        found += node.orelse if is_typing else ast.iter_child_nodes(node)
+    return found
+
+
+def _modules_in(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Modules of the library that nodes import, or lead to by a name that its package gives when it is asked for."""
+    bound = {}
+    for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 dotted = f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
                 bound[alias.asname or alias.name] = dotted
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and (package := bound.get(getattr(node.value, "id", ""))):
             bound[f"{package}.{node.attr}"] = f"{package}.{node.attr}"
     for dotted in bound.values():
