@@ -34,8 +34,8 @@ BEFORE = "5c01ecd"
 WORKBOOK = ROOT / "data" / "synthetic.xlsx"
 SENSE7 = [sys.executable, "-c", "import sys; sys.argv[0] = 'sense7'; from sense7.cli import main; main()"]
 FIXED = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {"PYTHONHASHSEED": "0"}
-MOVED = re.compile("learned|compared_(better|worse|undecided)")
-"""Keys of the judge that is learned from ratings, which is another one since BEFORE."""
+MOVED = re.compile("^(baseline|bias|calibration|ceiling|compared|echo|elsewhere_count|judge|jury|median|multiverse)_")
+"""Keys of which some moved since BEFORE: of texts and the simulated judge, which are others, and of rules."""
 
 METER = """
 import json, resource, subprocess, sys, time

@@ -10,7 +10,6 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -177,7 +176,7 @@ def _messages(study: Study, ratings: pd.Series) -> Iterable[tuple[str, list[dict
     rated = study.turns[["conversation", "position", "turn"]].assign(ratings=ratings)
     messages = study.messages.merge(rated, on=["conversation", "position"], how="left")
     messages = messages.sort_values(["conversation", "position"], kind="stable")
-    for name, group in itertools.groupby(messages.to_dict("records"), itemgetter("conversation")):
+    for name, group in itertools.groupby(messages.to_dict("records"), lambda one: one["conversation"]):
         yield name, list(group)
 
 

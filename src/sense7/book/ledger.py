@@ -102,9 +102,8 @@ def source_of(notebook: Path, value: Mapping) -> Source | None:
 
     Of several it is the one in which, or else in whose module, the longest beginning of the key stands.
     """
-    found = [
-        (*_likeness(value["key"], one), one) for one in _recorded(notebook, notebook.stat().st_mtime_ns, value["cell"])
-    ]
+    recorded = _recorded(notebook, notebook.stat().st_mtime_ns, value["cell"])
+    found = [(*_likeness(value["key"], one), one) for one in recorded]
     best = max(found, key=lambda each: each[0], default=None)
     return None if best is None else replace(best[2], line=best[1])
 

@@ -357,9 +357,8 @@ def _module_digest(module: str) -> str:
         return digest
     own = [entry for entry in path.parent.iterdir() if entry.name not in {CARRIED, "__pycache__"}]
     data = [one for entry in own if not (entry / "__init__.py").exists() for one in (entry, *entry.rglob("*"))]
-    return digest + digest_files(
-        [one for one in data if one.is_file() and one.suffix not in {".py", ".pyc"}], path.parent
-    )
+    files = [one for one in data if one.is_file() and one.suffix not in {".py", ".pyc"}]
+    return digest + digest_files(files, path.parent)
 
 
 @functools.cache
@@ -370,10 +369,7 @@ def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
     modules = sorted(set(_modules_in(nodes)))
     for node in nodes:
         if isinstance(body := getattr(node, "body", None), list):
-            texts = [
-                one for one in body if isinstance(one, ast.Expr) and isinstance(getattr(one.value, "value", 0), str)
-            ]
-            node.body = [one for one in body if one not in texts]
+            node.body = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), modules
 
 
