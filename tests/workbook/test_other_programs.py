@@ -266,7 +266,7 @@ def test_ids_that_a_program_has_rounded_are_said(shift, tmp_path):
             sheet.append(row)
     book.save(tmp_path / "mine.xlsx")
     (warning,) = [one for one in s7.load(tmp_path / "mine.xlsx").diagnostics if one.kind == "rounded-id"]
-    assert (warning.column, warning.count) == ("PID", 24)
+    assert (warning.column, warning.count, warning.rows[:2]) == ("PID", 24, (2, 3))
 
 
 @pytest.mark.parametrize("text", ["1.40521E+15", "1,40521E+15", "1.40521e+15", "1.4E+11", "#########"])
