@@ -347,6 +347,17 @@ def test_suffixes_that_name_none_or_several_are_listed(read, header):
     assert study.conversations["post_Affective"].isna().all()
 
 
+@pytest.mark.parametrize("others", [{"PostTaskEmpathy_AffectiveWhy": "x"}, {"posttaskempathy_affective": 3.0}, {}])
+def test_a_dimension_that_several_columns_name_is_that_of_its_own_name_or_of_none(read, others):
+    """A rating that was read from the column with the comment, or from one of two, would be a false number."""
+    further = {"PostTaskEmpathy_AffectiveLater": 2.0, **others}
+    study = read(tasks={"PostTaskEmpathy_Affective": ..., "PostTaskEmpathy_AffectiveNow": 5.0, **further})
+    own = "posttaskempathy_affective" in others
+    assert study.conversations["post_Affective"].dropna().unique().tolist() == [3.0] * own
+    kinds = [one.column for one in study.diagnostics if one.kind == "unmatched-column"]
+    assert kinds == ["PostTaskEmpathy_AffectiveNow", *(name for name in further if name != "posttaskempathy_affective")]
+
+
 def test_of_two_equal_names_the_first_column_is_used(minimal_sheets):
     sheets = minimal_sheets()
     tasks = sheets["Tasks"]

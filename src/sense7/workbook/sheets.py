@@ -337,28 +337,31 @@ class Table:
         return bool(headers)
 
     def _match_columns(self) -> dict[str, int]:
-        """Official name -> position: exact names, then the first of those alike, titled so, or naming the dimension."""
+        """Official name -> position: exact names, then alike ones and titles, then dimensions that one column names."""
         sheet, officials, after = self.sheet, {one.official for one in self.columns}, normalise_name("PostTaskEmpathy")
         alike = {normalise_name(official): official for official in officials}
         alike |= {normalise_name(one.title): one.name for one in DIMENSIONS if one.name in officials}
         positions = {
             one.official: sheet.header.index(one.official) for one in self.columns if one.official in sheet.header
         }
+        naming: dict[str, list[int]] = defaultdict(list)
         for place, name in enumerate(sheet.names):
-            if place in positions.values() or (not name and all(row[place] is None for row in sheet.rows)):
-                continue
-            behind = name.removeprefix(after) if name.startswith(after) else ""
-            held = [f"PostTaskEmpathy_{one.name}" for one in DIMENSIONS if normalise_name(one.name) in behind]
-            official = alike.get(name, held[0] if len(held) == 1 else None)
-            if official in positions:
-                self.add("duplicate-column", place, official=official)
-            elif official in officials:
+            official = alike.get(name)
+            if official in officials - positions.keys():
                 positions[official] = place
-                if name in alike:
-                    self.add("renamed-column", place, official=official)
-            else:
+                self.add("renamed-column", place, official=official)
+            elif name.startswith(after) and place not in positions.values():
+                held = [one.name for one in DIMENSIONS if normalise_name(one.name) in name.removeprefix(after)]
+                naming[f"PostTaskEmpathy_{held[0]}" if len(held) == 1 else ""].append(place)
+        # Of several columns that name a dimension, such as one with a comment, nobody knows which is meant.
+        for official in naming.keys() & officials - positions.keys():
+            if len(naming[official]) == 1:
+                positions[official] = naming[official][0]
+        for place, name in enumerate(sheet.names):
+            if place not in positions.values() and (name or any(row[place] is not None for row in sheet.rows)):
                 entry = "unmatched-column" if name.startswith(after) else "unknown-column"
-                self.add(entry, place, dimensions=", ".join(taxonomy.DIMENSION_NAMES))
+                entry = "duplicate-column" if alike.get(name) in positions else entry
+                self.add(entry, place, official=alike.get(name), dimensions=", ".join(taxonomy.DIMENSION_NAMES))
         return positions
 
 
@@ -543,7 +546,7 @@ def read_participants(
     people, filled = table.names("PID", active, "participant"), table.filled
     columns: Columns = {"participant": people}
     for index, header in enumerate(chosen.header):
-        if index != position and (header.strip() or any(cell is not None for cell in chosen.column(index))):
+        if index != position and (header.strip() or any(cell is not None for cell in table.sheet.column(index))):
             name = header if header.strip() else f"column {index + 1}"
             while name in columns or name == "row":
                 name += "'"
