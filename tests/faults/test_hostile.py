@@ -183,7 +183,6 @@ def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
 
 
 def test_a_link_in_the_place_of_values_is_not_followed(checkout, tmp_path):
-    checkout.workbook(checkout.root / "data" / "synthetic.xlsx")
     checkout.notebook("01-a", small.recording("01-a", "a"))
     outside = tmp_path / "outside"
     outside.mkdir()

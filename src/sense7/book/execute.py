@@ -337,8 +337,10 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     refuse_edited([one.path for one in needed])
     ordered = in_order(needed, given)
     data = given.get("data", chosen.defaults.get("data", "synthetic"))
-    label = load(data, prompted_condition=given.get("prompted_condition")).provenance.label  # refused before it runs
-    own = {"results": results.name, "data": source_of(data, sources.resolve(data)[0])}
+    own, origin = {"results": results.name}, None
+    if given.keys() & {"data", "prompted_condition"}:  # refused before it runs
+        origin = load(data, prompted_condition=given.get("prompted_condition")).provenance
+        own["data"] = source_of(data, sources.resolve(data)[0])
     if predictions := given.get("predictions"):
         folder = Path(predictions).expanduser()
         if not folder.is_dir():
@@ -365,4 +367,5 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
             failed.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
-    return Rerun(chosen.name, label if "data" in chosen.defaults else "", out, results)
+    label = (origin or sources.resolve(data)[1]).label if "data" in chosen.defaults else ""
+    return Rerun(chosen.name, label, out, results)

@@ -244,7 +244,7 @@ def _rows_of(path: Path, changed: int, module: str, function: str) -> dict[str, 
 # --- the copies that Jupyter opens ------------------------------------------------------
 
 
-def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write: bool = True) -> list[Path]:
+def derive_copies(notebooks: Sequence[TextNotebook], install_from: str) -> list[Path]:
     """Write the .ipynb beside each text notebook where it is not up to date, and return these."""
     refuse_edited([notebook.path for notebook in notebooks])
     stale = []
@@ -254,8 +254,7 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str, *, write
         node["metadata"]["sense7"] = {"derived": _cells_digest(node["cells"])}
         if not path.exists() or path.read_text(encoding="utf-8") != ipynb_text(node):
             stale.append(path)
-            if write:
-                write_whole(path, ipynb_text(node))
+            write_whole(path, ipynb_text(node))
     return stale
 
 

@@ -101,11 +101,12 @@ def mapping(address: str | None, workers: int | None = None) -> Iterator[Callabl
     if address is not None:
         with contextlib.closing(Cluster(address)) as cluster:
             yield cluster.map
-    elif (workers or os.cpu_count()) == 1:
+    elif (workers := workers or os.cpu_count() or 1) == 1:
         yield map
     else:
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield pool.map
+            # Several at a time, with which the function is sent once: it may hold much that all of them take.
+            yield lambda function, items: pool.map(function, items, chunksize=-(-len(items) // (4 * workers)))
 
 
 # --- the main statistics of a data set in parts ------------------------------------------

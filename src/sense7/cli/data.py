@@ -59,9 +59,7 @@ def simulate(
         return
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
-    from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
-
-    truth, folder = out.with_name(f"{out.stem}_truth.json"), simulated_folder(out)
+    truth = out.with_name(f"{out.stem}_truth.json")
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
@@ -70,7 +68,9 @@ def simulate(
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
     simulated = simulation.simulate(chosen, seed=seed, judge=asked)
     if asked:
-        require_own_folder(folder)
+        from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
+
+        require_own_folder(folder := simulated_folder(out))
     simulated.write(out, truth)
     predictions = write_simulated(simulated, folder) if asked else []
     print("\n".join(map(str, (out, truth, *predictions))))

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from sense7.book.extensions.values import Edition, looked_up, marks, raw
+from sense7.book.extensions.values import Edition, edition_of, marks, raw
 from sense7.book.pages import TEMPLATES
 from sense7.checkout import data_file
 from sense7.implied import BEYOND, ImpliedTruth
@@ -66,7 +66,7 @@ class PlantedDirective(SphinxDirective):
     has_content = True
 
     def run(self):
-        return self.parse_content_to_nodes() if looked_up(self.env, "edition.json").truth else []
+        return self.parse_content_to_nodes() if edition_of(self.env).truth else []
 
 
 class ReferenceValues(SphinxDirective):
