@@ -18,7 +18,6 @@ from helpers.golden import REFERENCE, reference
 from helpers.pages import chromium
 from helpers.studies import lend_an_ear_sheets
 from sense7 import cli
-from sense7.book import execute
 from sense7.book.plan import ONE_THREAD
 from sense7.sources import released
 from sense7.taxonomy import MESSAGE_COLUMNS, TASK_COLUMNS
@@ -67,12 +66,6 @@ def workbooks(tmp_path_factory):
     ratings without texts; "gpt-iter1", "claude-iter1" and "gemini-iter1" what three models said of the latter.
     """
     return Workbooks(tmp_path_factory)
-
-
-@pytest.fixture
-def quick_builds(monkeypatch):
-    """Have the kernels of builds in this process forked by one fork server, however few there are."""
-    monkeypatch.setattr(execute, "WORTH_FORKING", 1)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@
   const explorer = window.sense7Explorer;
   const { make, own, unseen, fold, count, address, CHOICES, RANGES, SORTS, Conversation } = explorer;
   const A_PAGE = 25;
-  const FORMAT = 2;
   const [UNASKED, UNDER_WAY, LOADED, FAILED] = ["unasked", "under way", "loaded", "failed"]; // a file of texts
 
   /* A row of the data, and what follows from it. */
@@ -456,10 +455,9 @@
     const root = document.getElementById("sense7-explorer");
     if (!root) return;
     const data = window.sense7Conversations;
-    if (!data || data.format !== FORMAT) {
-      const what = data ? "are of another version of this book" : "could not be loaded";
+    if (!data) {
       const fix = "The folder “explorer” has to lie beside the folders of the pages, as the build made it.";
-      root.replaceChildren(make("p", { role: "alert" }, `The conversations ${what}. ${fix}`));
+      root.replaceChildren(make("p", { role: "alert" }, `The conversations could not be loaded. ${fix}`));
       return;
     }
     const started = performance.now();

@@ -42,6 +42,9 @@ DIMENSION_NAMES = tuple(dimension.name for dimension in DIMENSIONS)
 LEVELS = ("very poor", "poor", "neutral", "good", "very good")
 """Words of the five levels, lowest first; level k is ``LEVELS[k - 1]``."""
 
+LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
+"""Colour of each level, lowest first, in figures and on pages: colour-blind readers distinguish them."""
+
 
 def normalise_word(text: str) -> str:
     """Fold case, Unicode forms and white space, so that spellings compare equal.

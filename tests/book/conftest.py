@@ -41,7 +41,7 @@ def ends():
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch, quick_builds, run_here):
+def checkout(tmp_path, monkeypatch, run_here):
     """An empty small checkout; SENSE7_ROOT names it. A space in the path is no accident."""
     made = Checkout(tmp_path / "check out", run_here)
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
@@ -86,7 +86,7 @@ def copy(built, edition, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def own(built, tmp_path, run_here, monkeypatch, quick_builds):
+def own(built, tmp_path, run_here, monkeypatch):
     """A copy of the shared checkout and its edition, to be built from again; SENSE7_ROOT names it."""
     shutil.copytree(built.root, tmp_path / "check out")
     monkeypatch.setenv("SENSE7_ROOT", str(tmp_path / "check out"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+import psutil
 import pytest
 from bs4 import BeautifulSoup
 
@@ -483,6 +484,14 @@ def test_a_second_build_waits_and_says_for_whom(tmp_path):
         assert (first, waited) == (False, [])
     thread.join()
     assert (said, waited) == ([f"waits for the build of one (process {os.getpid()})"], [True])
+
+
+def test_what_waits_to_make_pages_ends_with_what_it_waits_for(own, ends):
+    """It is started first, and never asked: of data that cannot be used no page is made."""
+    config, others = configuration(own.root), psutil.Process().children()
+    with pages_module.jupyter_book_waiting(config, own.root / "kept"):
+        (waiting,) = set(psutil.Process().children()) - set(others)
+    assert ends(waiting.pid, 10)
 
 
 @pytest.mark.parametrize(

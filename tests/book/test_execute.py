@@ -128,7 +128,7 @@ def test_workbook_versions_and_threads_change_every_notebook(chain, monkeypatch,
 
 
 LIBRARY = {
-    "__init__": "_WHERE = {'load': 'loading'}",
+    "__init__": "_WHERE = {'load': 'loading'}\n\ndef __getattr__(name):\n    return 1",
     "loading": "def load():\n    from sense7.parts.reading import read\n    return read()",
     "parts/__init__": "",
     "parts/reading": '"""Reads."""\n\ndef read():\n    """Read."""\n    return 1  # as it is',
@@ -148,7 +148,11 @@ def library(tmp_path, monkeypatch):
         path = package / (name if "." in name else f"{name}.py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
+        forget()
+
+    def forget():
         plan_module.file_of.cache_clear()
+        plan_module.module_of.cache_clear()
 
     for name, text in LIBRARY.items():
         write(name, text)
@@ -156,9 +160,10 @@ def library(tmp_path, monkeypatch):
     shown = {
         "sense7": {"_WHERE": {"load": "loading"}, "_MODULES": {"turns": "findings.turns", "words": "findings.words"}}
     }
-    monkeypatch.setattr(plan_module.importlib, "import_module", lambda name: SimpleNamespace(**shown.get(name, {})))
+    importer = SimpleNamespace(import_module=lambda name: SimpleNamespace(**shown.get(name, {})))
+    monkeypatch.setattr(plan_module, "importlib", importer)
     yield write
-    plan_module.file_of.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize(
@@ -182,6 +187,32 @@ def test_an_edit_of_a_module_concerns_the_notebooks_that_import_it(chain, librar
     before = chain.plan()
     library(name, text)
     assert changed(before, chain.plan()) == again
+
+
+@pytest.mark.parametrize(("kept", "again"), [("all", 1), ("damaged", 5), ("none", 5)])
+def test_of_modules_only_what_changed_since_the_last_build_is_read_again(
+    chain, library, monkeypatch, tmp_path, kept, again
+):
+    chain.checkout.notebook("01-a", "import sense7 as s7", "s7.turns.table()")
+    file, read_code, read = tmp_path / "modules.json", plan_module._read_code, []
+
+    def planned():
+        for name in ("_known", "_asked"):
+            monkeypatch.setattr(plan_module, name, {})
+        monkeypatch.setattr(plan_module, "_read_code", lambda tree: read.append(tree) or read_code(tree))
+        plan_module._parsed.cache_clear()
+        read.clear()
+        with plan_module._remembering(file):
+            return chain.plan()
+
+    before = planned()
+    library("parts/other", "def other():\n    return 3")
+    if kept != "all":
+        file.write_text("{" if kept == "damaged" else "{}", "utf-8")
+    after = planned()
+    assert (changed(before, after)[0], len(read)) == ("01-a", again)
+    assert planned() == after
+    assert read == []
 
 
 LOADED = """

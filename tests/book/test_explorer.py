@@ -8,15 +8,16 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 
 from sense7 import load
 from sense7.book import explorer
 from sense7.book.explorer import explorer_files, script_json
-from sense7.figures.style import LEVEL_COLOURS
+from sense7.figures.style import ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import is_poor
 from sense7.judge.judges import Judges, read_runs, simulated_note
-from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
+from sense7.taxonomy import DIMENSION_NAMES, LEVEL_COLOURS, RATING_NAMES
 from sense7.workbook import write_sheets
 
 
@@ -205,7 +206,7 @@ def test_a_large_study_is_cut_into_files_that_are_loaded_on_demand(study_of, mon
 
 
 def test_colours_are_those_of_the_figures_and_their_ink_can_be_read(synthetic):
-    inks = ("#ffffff", "#000000", "#000000", "#000000", "#ffffff")
+    inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
     assert synthetic[1]["colours"] == [list(pair) for pair in zip(LEVEL_COLOURS, inks, strict=True)]
 
 

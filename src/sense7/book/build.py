@@ -65,12 +65,17 @@ def build_edition(
     try:
         if finished and not strict:
             return Built(folder, [], changed=False)
-        # What cannot be used is refused before anything is written.
-        content = _read(inputs, strict, say)
-        with _alone(folder, cache, say) as waited:
-            if finished or (waited and is_finished()):
-                return Built(folder, [], changed=False)
-            return _make(inputs, *content, workers, scheduler, say)
+        from sense7.book.execute import Kernels
+        from sense7.book.pages import jupyter_book_waiting
+
+        with jupyter_book_waiting(configuration(inputs.project.sources), inputs.pages) as jupyter_book:
+            # What notebooks need is imported meanwhile. What cannot be used is refused before anything is written.
+            kernels = None if scheduler else Kernels(inputs.jobs, cache, say)
+            content = _read(inputs, strict, say)
+            with _alone(folder, cache, say) as waited:
+                if finished or (waited and is_finished()):
+                    return Built(folder, [], changed=False)
+                return _make(inputs, *content, jupyter_book, kernels, workers, scheduler, say)
     except (OSError, BuildError) as error:
         # In this process or another.
         if (full := disk_trouble(str(error))) is not None:
@@ -143,7 +148,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
     return study, truth, judges, claims
 
 
-def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say) -> Built:
+def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, workers, scheduler, say) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book import execute
     from sense7.book.ledger import write_ledger
@@ -164,15 +169,15 @@ def _make(inputs: Inputs, study, truth, judges, claims, workers, scheduler, say)
         noticed = [diagnostic.to_dict() for diagnostic in study.diagnostics]
         write_json(edition / "results" / "reader" / "warnings.json", noticed)
         copy_files(inputs.predictions, edition / "predictions")
-        cluster = contextlib.closing(Cluster(scheduler, inputs.cache)) if scheduler else contextlib.nullcontext()
-        with cluster as kernels:
-            executed = execute.run(inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=kernels)
+        cluster = contextlib.closing(Cluster(scheduler, inputs.cache)) if scheduler else contextlib.nullcontext(kernels)
+        with cluster as held:
+            executed = execute.run(inputs.jobs, edition, inputs.cache, workers=workers, say=say, kernels=held)
         facts = _facts(inputs, study, provenance)
         rows = write_ledger(root, edition, claims, provenance, truth, inputs.jobs)
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
         write_json(edition / "edition.json", facts)
         say("pages: Jupyter Book")
-        make_pages(root, edition, facts, config, inputs.pages)
+        make_pages(root, edition, facts, config, inputs.pages, jupyter_book)
         pages = edition / "html"
         if (pages / "book" / "explorer.html").exists():
             from sense7.book.explorer import explorer_files  # imports all that draws

@@ -88,15 +88,12 @@ def write_crate(
         described += (
             " The tables are not in this archive: sense7 export --with-data writes them, where that is allowed."
         )
-    croissant = {
+    croissant = _FIXED["croissant"] | {
         "name": f"SENSE-7 workbook {facts['name']}",
         "description": described,
         "license": of_data or "No license given",
-        "url": _PAPER,
         "citeAs": credit or f"{facts['file']}, SHA-256 {facts['sha256']}",
         "datePublished": made.date().isoformat(),
-        "version": "1.0.0",
-        "isLiveDataset": False,
     }
     contents["croissant.json"] = _json(describe_tables(tables, "data/tables", croissant))
 

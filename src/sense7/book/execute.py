@@ -31,7 +31,7 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, BuildError, Job, in_order, modules_of
+from sense7.book.plan import FIXED, BuildError, Job, Jobs, in_order, modules_of
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
 from sense7.judge.endpoint import without_keys
@@ -41,8 +41,11 @@ from sense7.terminal import did_you_mean, silent
 STARTS = 3
 """How often a kernel that does not come up is started."""
 
-WORTH_FORKING = 2
-"""From how many notebooks on kernels are forked: one alone would wait for imports that it may not need."""
+WORTH_FORKING = 1
+"""From how many notebooks on kernels are forked."""
+
+STATISTICS = ("scipy.stats", "seaborn", "sklearn", "statsmodels.api")
+"""Imported before kernels are forked: not for one alone, which would wait for what it may not need."""
 
 # Memory that the C library of Linux keeps: what it returned has to be cleared again, a fifth of a kernel's time.
 ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
@@ -53,7 +56,7 @@ class Kernels:
 
     workers = (os.cpu_count() or 1) + 1  # one that starts or ends is waited for, which leaves its processor to another
 
-    def __init__(self, jobs: Mapping[str, Job], cache: Path, say: Callable = silent):
+    def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
         from sense7.book import kernels
 
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
@@ -62,7 +65,8 @@ class Kernels:
         if self.fork:
             inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
             try:
-                kernels.start_fork_server(set().union(*map(modules_of, left)), without_keys() | ENVIRONMENT | inline)
+                modules = set(STATISTICS if len(left) > 1 else ()).union(*map(modules_of, left))
+                kernels.start_fork_server(modules, without_keys() | ENVIRONMENT | inline)
             except OSError as error:
                 self.fall_back(error)
 
@@ -172,13 +176,7 @@ class Kernels:
 
 
 def run(
-    jobs: Mapping[str, Job],
-    edition: Path,
-    cache: Path,
-    *,
-    workers: int | None = None,
-    say: Callable = silent,
-    kernels=None,
+    jobs: Jobs, edition: Path, cache: Path, *, workers: int | None = None, say: Callable = silent, kernels=None
 ) -> list[str]:
     """Bring every notebook's result into ``edition``, each after those that it needs; return those executed.
 

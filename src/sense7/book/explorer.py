@@ -13,15 +13,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_rgb
 
-from sense7.figures.style import LEVEL_COLOURS, ink_on
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.measures import POOR, is_poor
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import Judges, chosen_judge, simulated_note
 from sense7.study import NOT_RATED, UNREADABLE, Study
-from sense7.taxonomy import DIMENSIONS, LEVELS, RATING_NAMES, TASK_COLUMNS
+from sense7.taxonomy import DIMENSIONS, LEVEL_COLOURS, LEVELS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook.ids import as_name
 
 TEXTS_A_FILE = 500
@@ -30,7 +28,8 @@ TEXTS_A_FILE = 500
 AT_ONCE = 5000
 """Up to so many conversations all texts are loaded in the background, so that a search finds them at once."""
 
-FORMAT = 2
+_INKS = ("#ffffff", "#000000", "#000000", "#000000", "#ffffff")
+"""Of white and black the one with the larger contrast to the colour of each level."""
 
 _ANSWERS = tuple(column.name for column in TASK_COLUMNS if column.scale is not None)
 _TITLES = {dimension.name: dimension.title for dimension in DIMENSIONS}
@@ -62,8 +61,8 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
     >>> files = explorer_files(load("synthetic"))
     >>> list(files)
     ['conversations.js', 'texts-0.js', 'texts-1.js']
-    >>> files["conversations.js"][:40]
-    'window.sense7Conversations={"format":2,"'
+    >>> files["conversations.js"][:39]
+    'window.sense7Conversations={"levels":["'
     """
     ratings = _ratings(study.turns)
     messages = dict(_messages(study, ratings))
@@ -105,14 +104,12 @@ def explorer_files(study: Study, judges: Judges | None = None, first: str = "") 
         )
     ]
     never = set(study.never_asked["name"])
-    inks = ink_on([to_rgb(colour) for colour in LEVEL_COLOURS])
     first = chosen_judge(judges or {}, first)
     index = {
-        "format": FORMAT,
         "levels": LEVELS,
         "poorLevel": POOR,
         "prompted": places["condition"].get(study.prompted_condition, -1),
-        "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, inks, strict=True)],
+        "colours": [[colour, ink] for colour, ink in zip(LEVEL_COLOURS, _INKS, strict=True)],
         "ratings": [[_title(name), name in study.asked, name] for name in RATING_NAMES],
         "answers": [
             [_title(column.name.removeprefix("post_")), column.scale.size, column.name not in never]

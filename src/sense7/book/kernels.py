@@ -22,8 +22,8 @@ FORKS = sys.platform == "linux"
 
 _LIBRARIES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib"),
-    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg", "pandas", "seaborn"),
-    *("pandas.io.formats.html", "pandas.io.formats.csvs", "scipy.stats", "sklearn", "statsmodels.api", "yaml"),
+    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg"),
+    *("pandas", "pandas.io.formats.html", "pandas.io.formats.csvs", "yaml"),
 )
 _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 

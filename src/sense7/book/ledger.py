@@ -9,7 +9,7 @@ from pathlib import Path
 
 import sense7
 from sense7.book.editions import find_edition, read_json, require_whole
-from sense7.book.plan import BuildError, Job, file_of, module_of
+from sense7.book.plan import BuildError, Jobs, file_of, module_of
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import implied_truths, load_implied
@@ -43,12 +43,7 @@ def read_truth(path: Path, study: Study) -> dict | None:
 
 
 def write_ledger(
-    root: Path,
-    edition: Path,
-    claims: Sequence[Claim],
-    provenance: Provenance,
-    truth: dict | None,
-    jobs: Mapping[str, Job],
+    root: Path, edition: Path, claims: Sequence[Claim], provenance: Provenance, truth: dict | None, jobs: Jobs
 ) -> list[Row]:
     """Compare claims with an edition's recorded values; write the ledger."""
     try:

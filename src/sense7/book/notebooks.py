@@ -86,12 +86,7 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 def load_notebook(path: Path) -> TextNotebook:
     """Load one text notebook."""
-    return _loaded(path, path.read_text(encoding="utf-8"))
-
-
-@lru_cache(_KEPT)
-def _loaded(path: Path, source: str) -> TextNotebook:
-    node = _parse(source)
+    node = _parse(source := path.read_text(encoding="utf-8"))
     settings = dict(node.metadata.get("sense7") or {})
     lists = {name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")}
     wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]

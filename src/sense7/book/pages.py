@@ -6,6 +6,7 @@ than one page depends on is the *frame*: under another one, and after a build th
 are those that a first build makes; a test compares them to the byte.
 """
 
+import contextlib
 import copy
 import hashlib
 import html
@@ -15,7 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -33,11 +34,17 @@ CODE = "sense7:code"
 
 # Pages are millions of objects that stay to the end: to look through them for cycles takes a third of the time. The
 # thread ends the process with the build, whose end of the pipe the system closes.
-_JUPYTER_BOOK = (
-    "import gc, os, sys, threading; gc.disable(); sys.argv[0] = 'jupyter-book'; "
-    "threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start(); "
-    "from jupyter_book.cli.main import main; main()"
-)
+_JUPYTER_BOOK = """import contextlib, gc, importlib, os, sys, threading
+gc.disable()
+for module in sys.argv.pop().split():
+    with contextlib.suppress(Exception):
+        importlib.import_module(module)
+os.read(0, 1) or os._exit(1)
+threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start()
+os.chdir(sys.argv[2])
+sys.argv[0] = "jupyter-book"
+sys.modules["jupyter_book.cli.main"].main()
+"""
 _PACKAGE = Path(sense7.__file__).parent
 TEMPLATES = Environment(loader=PackageLoader("sense7.book", "extensions"), autoescape=True)
 _PROVENANCE = TEMPLATES.get_template("provenance.html").module
@@ -54,8 +61,10 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path) -> None:
+def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book: Callable) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
+
+    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives.
 
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
@@ -82,7 +91,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
     for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
         style.unlink()
-    _run_jupyter_book(kept)
+    jupyter_book()
     pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
     mark.write_text(frame, encoding="utf-8")
     words = html.escape(describe_code(facts["made"])).encode()
@@ -91,27 +100,39 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         path.write_bytes(_HEAVY[path.name == "search.html"].sub(b"", page.replace(CODE.encode(), words)))
 
 
-def _run_jupyter_book(kept: Path) -> None:
+@contextlib.contextmanager
+def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[], None]]:
+    """Have a process import what makes pages, until a function is called that makes them; nothing of it is left."""
     options = ["-W", "-n", "--keep-going", "--quiet"]
     arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
-    theirs, held = os.pipe()
-    try:
-        ran = subprocess.run(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
-            [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments],
-            cwd=kept / "stage",
-            stdin=theirs,
-            capture_output=True,
-            env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
-            check=False,
-        )
-    finally:
-        os.close(theirs)
-        os.close(held)
-    log = re.sub(r"\x1b\[[0-9;]*m", "", (ran.stdout + ran.stderr).decode("utf-8", "replace"))
+    modules = " ".join(["jupyter_book.cli.main", "sphinx.builders.html", *config["sphinx"]["config"]["extensions"]])
+    with subprocess.Popen(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
+        [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments, modules],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
+    ) as process:
+
+        def run() -> None:
+            with contextlib.suppress(BrokenPipeError):  # what it died of is in what it wrote
+                process.stdin.write(b"\n")
+            log = process.stdout.read().decode("utf-8", "replace")
+            _require_pages(re.sub(r"\x1b\[[0-9;]*m", "", log), process.wait(), kept)
+
+        try:
+            yield run
+        finally:
+            process.kill()
+
+
+def _require_pages(log: str, code: int, kept: Path) -> None:
+    """Refuse pages that Jupyter Book complained of."""
     stage = f"{kept / 'stage'}{os.sep}"
     problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
-    if ran.returncode or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
+    if code or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
         raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)

@@ -25,6 +25,7 @@ from sense7.book.editions import edition_folder, require_same_source, source_of
 from sense7.book.notebooks import TextNotebook, find_notebooks, unfit_parameters
 from sense7.checkout import CARRIED, Project, cache_folder, commit_of, find_project
 from sense7.errors import UserError
+from sense7.files import write_whole
 from sense7.sources import Provenance
 from sense7.sources.released import RELEASED, verified_digest
 from sense7.workbook.options import ReadingOptions
@@ -59,6 +60,9 @@ class Job(NamedTuple):
     parameters: dict
     digest: str
     beside: dict[str, str]
+
+
+Jobs = Mapping[str, Job]
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,8 @@ class Inputs:
     def jobs(self) -> dict[str, Job]:
         """What is to be executed, by name."""
         given = parameters_of(self.given, self.provenance.file, bool(self.predictions))
-        return plan(self.project.sources, given, self.options.digest(self.provenance.sha256), self.predictions)
+        with _remembering(self.project.place / "_build" / "modules.json"):
+            return plan(self.project.sources, given, self.options.digest(self.provenance.sha256), self.predictions)
 
 
 def parameters_of(given: Mapping, file: str, is_judged: bool) -> dict:
@@ -191,7 +196,7 @@ def _edition_name(name: str | None, data: str) -> str:
     return name
 
 
-def how_made(root: Path, jobs: Mapping[str, Job], parameters: Mapping) -> dict:
+def how_made(root: Path, jobs: Jobs, parameters: Mapping) -> dict:
     """All that is needed to make an edition again, and to say on its pages how it was made."""
     notebooks = {}
     for name, job in sorted(jobs.items()):
@@ -340,12 +345,12 @@ def modules_of(notebook: TextNotebook) -> set[str]:
     for source, _ in json.loads(notebook.code):
         with contextlib.suppress(SyntaxError):  # the cell will say so when it is run
             body += ast.parse(re.sub(r"(?m)^\s*[%!].*$", "", source)).body
-    found, left = set(), [*_modules_in(_nodes(ast.Module(body, [])))]
+    found, left = set(), _names_in(_nodes(ast.Module(body, [])))
     while left:
-        if (name := left.pop()) not in found:
+        if (name := module_of(left.pop())) and name not in found:
             found.add(name)
             path = file_of(name)
-            left += [*_parsed(path, path.stat().st_mtime_ns)[1], *([name.rpartition(".")[0]] if "." in name else [])]
+            left += [*_parsed(path, path.stat().st_mtime_ns)[1], name.rpartition(".")[0]]
     return found
 
 
@@ -361,16 +366,36 @@ def _module_digest(module: str) -> str:
     return digest + digest_files(files, path.parent)
 
 
+_known: dict[str, list] = {}
+_asked: dict[str, list] = {}
+"""What is known of modules by their text, from builds before this one; and what of that was asked for."""
+
+
+@contextlib.contextmanager
+def _remembering(file: Path) -> Iterator[None]:
+    """Keep what is known of modules from one build to the next: to read them all takes a second."""
+    with contextlib.suppress(OSError, ValueError):
+        _known.update(json.loads(file.read_text(encoding="utf-8")))
+    yield
+    if _known != _asked:
+        write_whole(file, json.dumps(_asked))
+
+
 @functools.cache
 def _parsed(path: Path, changed: int) -> tuple[str, list[str]]:
-    """Digest of a module's code, and the modules that it leads to."""
-    tree = ast.parse(path.read_bytes())
+    """Digest of a module's code, and the names that it takes from the library."""
+    key = hashlib.sha256(Path(__file__).read_bytes() + path.read_bytes()).hexdigest()  # this file says how it is read
+    _asked[key] = _known.get(key) or _read_code(ast.parse(path.read_bytes()))
+    return _asked[key]
+
+
+def _read_code(tree: ast.AST) -> list:
     nodes = _nodes(tree)
-    modules = sorted(set(_modules_in(nodes)))
+    names = sorted(set(_names_in(nodes)))
     for node in nodes:
         if isinstance(body := getattr(node, "body", None), list):
             node.body = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), modules
+    return [hashlib.sha256(ast.dump(tree).encode()).hexdigest(), names]
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:
@@ -382,8 +407,8 @@ def _nodes(tree: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _modules_in(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Modules of the library that nodes import, or lead to by a name that its package gives when it is asked for."""
+def _names_in(nodes: Sequence[ast.AST]) -> list[str]:
+    """Names of the library that nodes import, or reach by a module that they import."""
     bound = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -393,11 +418,10 @@ def _modules_in(nodes: Sequence[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Attribute) and (package := bound.get(getattr(node.value, "id", ""))):
             bound[f"{package}.{node.attr}"] = f"{package}.{node.attr}"
-    for dotted in bound.values():
-        if dotted.partition(".")[0] == "sense7" and (module := module_of(dotted)):
-            yield module
+    return [dotted for dotted in bound.values() if dotted.partition(".")[0] == "sense7"]
 
 
+@functools.cache
 def module_of(dotted: str) -> str | None:
     """The module that a name is, or stands in, or comes from where its package gives it when it is asked for."""
     if file_of(dotted):
@@ -405,7 +429,8 @@ def module_of(dotted: str) -> str | None:
     package, _, name = dotted.rpartition(".")
     if not (path := file_of(package)):
         return None
-    where = vars(importlib.import_module(package)) if path.name == "__init__.py" else {}
+    gives = path.name == "__init__.py" and b"def __getattr__" in path.read_bytes()
+    where = vars(importlib.import_module(package)) if gives else {}
     name = where.get("_SHORT", {}).get(name, name)
     module = where.get("_WHERE", {}).get(name) or where.get("_MODULES", {}).get(name)
     return f"{package}.{module}" if module else package

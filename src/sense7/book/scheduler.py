@@ -15,15 +15,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import pandas as pd
-
 from sense7.book.execute import execute_apart
 from sense7.book.plan import BuildError, Job, library_digest, versions
 from sense7.errors import UserError
 from sense7.files import one_line
-from sense7.findings.sufficient_statistics import PartSums, estimates_of_parts, sums_of_part
-from sense7.workbook import ReadingOptions, read_workbook
-from sense7.workbook.writing import partition_folders
 
 
 class Cluster:
@@ -107,24 +102,3 @@ def mapping(address: str | None, workers: int | None = None) -> Iterator[Callabl
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
             # Several at a time, with which the function is sent once: it may hold much that all of them take.
             yield lambda function, items: pool.map(function, items, chunksize=-(-len(items) // (4 * workers)))
-
-
-# --- the main statistics of a data set in parts ------------------------------------------
-
-
-def read_part(folder: Path, scores: pd.Series | None = None) -> PartSums:
-    """Read one part, and give its sums; its texts are forgotten."""
-    return sums_of_part(read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True)), scores)
-
-
-def statistics_of_parts(
-    folder: str | Path, scores: pd.Series | None = None, *, apply: Callable = map, **options
-) -> pd.DataFrame:
-    """Estimates and intervals of a data set that lies in parts; each task reads and sums one, or computes resamples.
-
-    ``scores`` are a judge's, by conversation; ``apply`` is ``map``, or another :func:`mapping` with the same result;
-    options are those of :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
-    """
-    places = [part.absolute() for part in partition_folders(folder)]
-    parts = list(apply(functools.partial(read_part, scores=scores), places))
-    return estimates_of_parts(parts, apply=apply, **options)

@@ -124,8 +124,9 @@ def statistics(
     """Compute the main statistics of a data set in parts, one part at a time and process."""
     import pandas as pd
 
-    from sense7.book.scheduler import mapping, statistics_of_parts
+    from sense7.book.scheduler import mapping
     from sense7.files import write_whole
+    from sense7.findings.sufficient_statistics import statistics_of_parts
     from sense7.judge.files import counted_scores, read_predictions
 
     scores = None

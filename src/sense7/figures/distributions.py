@@ -11,7 +11,6 @@ from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words
 from sense7.figures.style import (
     COLOURS,
-    LEVEL_COLOURS,
     STYLE,
     Figure,
     drawn,
@@ -23,7 +22,7 @@ from sense7.figures.style import (
 )
 from sense7.study import ABSENT, NOT_RATED, UNREADABLE
 from sense7.tables import Sentence
-from sense7.taxonomy import LEVELS
+from sense7.taxonomy import LEVEL_COLOURS, LEVELS
 
 
 def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figure:

@@ -42,7 +42,6 @@ INK = "#010203"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours: distinguished by colour-blind readers, visible on white and black."""
 
-LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
 MARKS = "os^DvP"
 _GRID = "#8c8c8c"
 _MEANINGS = {

@@ -8,6 +8,7 @@ data in one piece, and no part has to be compared with another.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ from sense7.findings.measures import OUTCOMES, conversation_ratings, post_task_r
 from sense7.findings.poor_turn import EXPERIENCE, poor_turn_conversations
 from sense7.study import RATED, UNREADABLE, Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, RATING_NAMES
+from sense7.workbook import ReadingOptions, read_workbook
+from sense7.workbook.writing import partition_folders
 
-__all__ = ["PartSums", "estimates_of_parts", "sums_of_part"]
+__all__ = ["PartSums", "estimates_of_parts", "statistics_of_parts", "sums_of_part"]
 
 _ALPHAS = {"alpha_turn": "turn", "alpha_turn_without_relational": "turn", "alpha_post": "post"}
 _NONE = "nothing in this data set says so"
@@ -251,3 +254,22 @@ def _alphas(parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap:
         counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
         add(f"{key}_listwise", moments, counts, "listwise")
     return rows
+
+
+def sums_of_folder(folder: Path, scores: pd.Series | None = None) -> PartSums:
+    """Read the part in a folder, and give its sums; its texts are forgotten."""
+    return sums_of_part(read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True)), scores)
+
+
+def statistics_of_parts(
+    folder: str | Path, scores: pd.Series | None = None, *, apply: Callable = map, **options
+) -> pd.DataFrame:
+    """Estimates and intervals of a data set that lies in parts; each task reads and sums one, or computes resamples.
+
+    ``scores`` are a judge's, by conversation; ``apply`` is ``map``, or another
+    :func:`~sense7.book.scheduler.mapping` with the same result; options are those of
+    :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
+    """
+    places = [part.absolute() for part in partition_folders(folder)]
+    parts = list(apply(partial(sums_of_folder, scores=scores), places))
+    return estimates_of_parts(parts, apply=apply, **options)

@@ -144,9 +144,8 @@ def _value(env, text: str) -> tuple[str, str]:
     return words, explanation
 
 
-def paragraph(*parts: str | nodes.Node, verbatim: bool = False, **attributes) -> nodes.paragraph:
-    """A paragraph of texts and nodes; ``verbatim`` without typographic quotes and dashes, which change names."""
-    attributes |= {"support_smartquotes": False} if verbatim else {}
+def paragraph(*parts: str | nodes.Node, **attributes) -> nodes.paragraph:
+    """A paragraph of texts and nodes."""
     inline = (nodes.Text(part) if isinstance(part, str) else part for part in parts)
     return nodes.paragraph("", "", *inline, **attributes)
 
