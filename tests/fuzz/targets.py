@@ -20,6 +20,7 @@ import xlsxwriter
 from sense7.claims import load_claims, make_ledger
 from sense7.cli.common import assignments
 from sense7.errors import UserError
+from sense7.findings.description import describe
 from sense7.judge.batch import import_replies, request_name
 from sense7.judge.files import Predictions, read_predictions
 from sense7.judge.journal import Journal
@@ -31,7 +32,6 @@ from sense7.sources.provenance import Provenance, read_record
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.workbook import read_workbook
-from sense7.workbook.diagnostics import describe
 
 CORPUS = Path(__file__).parent / "corpus"
 """An archive for each target, with the inputs that a search has kept, by name."""

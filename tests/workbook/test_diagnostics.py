@@ -5,8 +5,9 @@ import re
 
 import pytest
 
+from sense7.findings.description import print_description
 from sense7.workbook import WorkbookError, write_sheets
-from sense7.workbook.diagnostics import Diagnostics, _entries, print_description
+from sense7.workbook.diagnostics import Diagnostics, _entries
 
 DESCRIPTION = {
     "name": "mine",

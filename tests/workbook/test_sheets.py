@@ -13,6 +13,7 @@ import pytest
 from sense7 import loading
 from sense7.errors import UserError
 from sense7.findings.dataset import diagnostics_table
+from sense7.findings.description import describe
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, MESSAGE_COLUMNS, RATING_NAMES, TASK_COLUMNS
 from sense7.workbook import (
@@ -23,7 +24,7 @@ from sense7.workbook import (
     read_workbook,
     write_sheets,
 )
-from sense7.workbook.diagnostics import WARNING, describe
+from sense7.workbook.diagnostics import WARNING
 from sense7.workbook.ids import as_name, as_names, as_text, as_texts
 from sense7.workbook.sheets import find_prompted
 

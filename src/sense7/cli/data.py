@@ -33,8 +33,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is in a workbook, and what is wrong with it."""
+    from sense7.findings.description import describe, print_description
     from sense7.loading import parse
-    from sense7.workbook.diagnostics import describe, print_description
 
     description = describe(parse(data, prompted_condition=prompted, strict=strict, **vars(reading)))
     if as_json:
