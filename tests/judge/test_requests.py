@@ -46,7 +46,7 @@ rows = st.lists(
 @settings(max_examples=200)
 @given(rows=rows)
 def test_a_chat_is_the_compact_json_of_its_rows_but_errors(rows):
-    chat = chat_json(pd.DataFrame(rows, columns=["role", "content"], dtype=object))
+    chat = chat_json(rows)
     expected = [
         {"role": (role or "").lower(), "content": content_by_hand(content)} for role, content in rows if role != "error"
     ]

@@ -5,11 +5,13 @@ import base64
 import contextlib
 import email.utils
 import functools
+import importlib.util
 import ipaddress
 import json
 import os
 import re
 import ssl
+import threading
 import time
 import urllib.request
 import zlib
@@ -91,6 +93,8 @@ class Endpoint:
                 f"{bare.address}: there is no key for this endpoint. Put it into the environment as {OWN_KEY}, "
                 f"{OPENAI_KEY}{over}; if it needs none, set {OWN_KEY}=none."
             )
+        if to_ask and importlib.util.find_spec("aiohttp"):  # imported while the data are read
+            threading.Thread(target=__import__, args=("aiohttp",), daemon=True).start()
         return replace(bare, key=key, key_name=name)
 
     @property

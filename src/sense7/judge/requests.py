@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -48,23 +48,23 @@ _FIXED = {
 # What is shown of a conversation
 
 
-def chat_json(messages: pd.DataFrame) -> str:
-    """Return one conversation as a JSON array of objects with role and content."""
+def chat_json(said: Iterable[Sequence]) -> str:
+    """Return what was said, each message as role and content, as a JSON array of objects with these two."""
     rows = []
-    for said, content in zip(messages["role"], messages["content"], strict=True):
-        if said != "error":
-            role, text = ("" if pd.isna(cell) else str(cell) for cell in (said, content))
+    for cells in said:
+        role, text = (cell if isinstance(cell, str) else "" if pd.isna(cell) else str(cell) for cell in cells)
+        if role != "error":
             rows.append({"role": role.lower(), "content": " ".join((text or "pending").split())})
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
 
 
 def chats(study: Study, of_each: Callable[[str], str | bytes] = str) -> pd.Series:
     """Return every conversation as :func:`chat_json` gives it, in the order of sheet Tasks."""
-    conversations = pd.Index(study.conversations["conversation"], name="conversation")
-    groups = study.messages[["role", "content"]].groupby(study.messages["conversation"], sort=False)
-    said = {conversation: of_each(chat_json(messages)) for conversation, messages in groups}
-    nothing = of_each("[]")
-    return pd.Series([said.get(name, nothing) for name in conversations], conversations, dtype=object, name="chat")
+    said: dict[str, list] = {name: [] for name in study.conversations["conversation"]}
+    for name, *message in zip(*(study.messages[one] for one in ("conversation", "role", "content")), strict=True):
+        said[name].append(message)
+    shown = [of_each(chat_json(messages)) for messages in said.values()]
+    return pd.Series(shown, pd.Index(said, name="conversation"), dtype=object, name="chat")
 
 
 def same_chats(study: Study) -> np.ndarray:
@@ -226,11 +226,11 @@ def asked_units(study: Study, unit: str = "conversation", names: Sequence[str] =
     else:
         order = pd.Index(conversations).get_indexer(turns["conversation"])
         turns = turns.iloc[np.lexsort((turns["turn"], order))].reset_index(drop=True)
-        said = dict(list(study.messages.groupby("conversation")))
+        said = dict(list(study.messages.set_index("position").groupby("conversation")[["role", "content"]]))
         frame = turns[["participant", "turn"]].assign(source=turns["conversation"], ground_truth=np.nan)
         frame["conversation"] = [f"{row.conversation}.turn{int(row.turn)}" for row in turns.itertuples()]
         ends = zip(turns["conversation"], turns["position"], strict=True)
-        frame["chat"] = [chat_json(said[name][said[name]["position"] <= end]) for name, end in ends]
+        frame["chat"] = [chat_json(said[name][said[name].index <= end].to_numpy()) for name, end in ends]
     for name in names:
         rated = turns[f"{name}_state"] == RATED
         known = pd.DataFrame({"level": turns[name].where(rated), "declined": turns[f"{name}_state"] == NOT_RATED})
