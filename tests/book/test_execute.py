@@ -334,7 +334,7 @@ def test_where_a_kernel_can_not_be_forked_it_starts_fresh(runner, monkeypatch, n
     )
 
 
-@pytest.mark.skipif(not kernels.FORKS, reason="kernels are forked under Linux alone")
+@pytest.mark.skipif(not execute.FORKS, reason="kernels are forked under Linux alone")
 def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_it_starts():
     """It would end in a traceback of the interpreter: a new process, else the server is started already."""
     lines = """

@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -151,6 +152,7 @@ def _read(inputs: Inputs, strict: bool, say: Callable) -> tuple:
 def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, workers, scheduler, say) -> Built:
     """Execute, compare with the claims, make the pages, and put the edition in its place."""
     from sense7.book import execute
+    from sense7.book.explorer import explorer_files
     from sense7.book.ledger import write_ledger
     from sense7.book.pages import make_pages
     from sense7.book.scheduler import Cluster
@@ -177,19 +179,14 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
         facts |= {"verdicts": summarize(rows), "verdicts_of_other_works": summarize_other_works(rows)}
         write_json(edition / "edition.json", facts)
         say("pages: Jupyter Book")
-        make_pages(root, edition, facts, config, inputs.pages, jupyter_book)
-        pages = edition / "html"
-        if (pages / "book" / "explorer.html").exists():
-            from sense7.book.explorer import explorer_files  # imports all that draws
-
-            for name, text in explorer_files(study, judges, inputs.given.get("judge", "")).items():
-                write_whole(pages / "explorer" / name, text)
+        explorer = partial(explorer_files, study, judges, inputs.given.get("judge", ""))
+        make_pages(root, edition, facts, config, inputs.pages, jupyter_book, explorer)
         # A copy that runs in the place of every notebook that the pages offer for download: the page's own source has
         # the paths of the build's folders in it, which nobody else has.
         named = facts["name"] == "synthetic" or facts["name"] in sources.SOURCES
         own = {"data": facts["name"] if named else facts["file"]}
         for name, job in inputs.jobs.items():
-            source, defaults = pages / "_sources" / "notebooks" / f"{name}.ipynb", job.notebook.defaults
+            source, defaults = edition / "html" / "_sources" / "notebooks" / f"{name}.ipynb", job.notebook.defaults
             if source.exists():  # the table of contents may leave out one
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}

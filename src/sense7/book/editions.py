@@ -148,9 +148,6 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
 
 # --- the manifest -------------------------------------------------------------------------
 
-_SHOWN = 3
-"""Files of a damaged edition that a message names."""
-
 
 def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
     """Write the manifest of an edition, as its last file."""
@@ -194,9 +191,9 @@ def require_whole(edition: Path) -> None:
 
 
 def shown(wrong: Sequence[str]) -> str:
-    """The first files of a damaged edition, and how many more there are."""
-    more = len(wrong) - _SHOWN
-    return ", ".join([*wrong[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])
+    """The first three files of a damaged edition, and how many more there are."""
+    more = len(wrong) - 3
+    return ", ".join([*wrong[:3], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _contents(edition: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ import logging
 import os
 import re
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,6 +42,9 @@ from sense7.terminal import did_you_mean, silent
 STARTS = 3
 """How often a kernel that does not come up is started."""
 
+FORKS = sys.platform == "linux"
+"""Whether this system forks safely; macOS does not, once its libraries run."""
+
 WORTH_FORKING = 1
 """From how many notebooks on kernels are forked."""
 
@@ -57,12 +61,12 @@ class Kernels:
     workers = (os.cpu_count() or 1) + 1  # one that starts or ends is waited for, which leaves its processor to another
 
     def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
-        from sense7.book import kernels
-
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
         left = [job.notebook for job in jobs.values() if not _place(job, cache).exists()]
-        self.fork = kernels.FORKS and len(left) >= WORTH_FORKING
+        self.fork = FORKS and len(left) >= WORTH_FORKING
         if self.fork:
+            from sense7.book import kernels
+
             inline = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
             try:
                 modules = set(STATISTICS if len(left) > 1 else ()).union(*map(modules_of, left))

@@ -17,9 +17,6 @@ from pathlib import Path
 from jupyter_client import AsyncKernelManager, LocalProvisioner
 from jupyter_client.kernelspec import KernelSpec
 
-FORKS = sys.platform == "linux"
-"""Whether this system forks safely; macOS does not, once its libraries run."""
-
 _LIBRARIES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib"),
     *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg"),

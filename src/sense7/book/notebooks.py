@@ -77,10 +77,9 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
     if not notebooks:
         raise UserError(f"{root / 'notebooks'}: there is no notebook here. Run this from a checkout.")
     known = {notebook.name for notebook in notebooks}
-    for notebook in notebooks:
-        for needed in notebook.needs:
-            if needed not in known:
-                raise UserError(f"{notebook.path}: needs {needed!r}, which is no notebook. Fix its metadata.")
+    for path, needed in ((one.path, needed) for one in notebooks for needed in one.needs):
+        if needed not in known:
+            raise UserError(f"{path}: needs {needed!r}, which is no notebook. Fix its metadata.")
     return notebooks
 
 

@@ -24,7 +24,7 @@ from jinja2 import Environment, PackageLoader
 
 import sense7
 from sense7.book.plan import BuildError, digest_files, environment_of
-from sense7.files import disk_trouble
+from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys
 from sense7.sources.released import RELEASED
@@ -61,10 +61,10 @@ _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)"
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
 
-def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book: Callable) -> None:
+def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Path, jupyter_book, explorer) -> None:
     """Make the folder html of an edition in the making, whose results, notebooks, ledger and facts are there.
 
-    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives.
+    ``jupyter_book`` is what :func:`jupyter_book_waiting` gives; ``explorer`` gives the files of the explorer's page.
 
     Warnings are errors: BuildError quotes what Jupyter Book complained of.
     """
@@ -91,9 +91,12 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
     for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
         style.unlink()
-    jupyter_book()
+    files = jupyter_book(explorer)
     pages = Path(shutil.copytree(kept / "pages" / "_build" / "html", edition / "html"))
     mark.write_text(frame, encoding="utf-8")
+    if (pages / "book" / "explorer.html").exists():
+        for name, text in files.items():
+            write_whole(pages / "explorer" / name, text)
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
         page = path.read_bytes()
@@ -101,11 +104,14 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
 
 
 @contextlib.contextmanager
-def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[], None]]:
-    """Have a process import what makes pages, until a function is called that makes them; nothing of it is left."""
-    options = ["-W", "-n", "--keep-going", "--quiet"]
+def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Callable], object]]:
+    """Have a process import what makes pages, until a function is called that makes them; nothing of it is left.
+
+    Meanwhile the function calls what it is given, and gives what that gives.
+    """
+    options, extensions = ["-W", "-n", "--keep-going", "--quiet"], config["sphinx"]["config"]["extensions"]
     arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
-    modules = " ".join(["jupyter_book.cli.main", "sphinx.builders.html", *config["sphinx"]["config"]["extensions"]])
+    modules = " ".join(["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext", *extensions])
     with subprocess.Popen(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
         [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments, modules],
         bufsize=0,
@@ -115,11 +121,12 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[], N
         env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
     ) as process:
 
-        def run() -> None:
+        def run(meanwhile: Callable) -> object:
             with contextlib.suppress(BrokenPipeError):  # what it died of is in what it wrote
                 process.stdin.write(b"\n")
-            log = process.stdout.read().decode("utf-8", "replace")
+            done, log = meanwhile(), process.stdout.read().decode("utf-8", "replace")
             _require_pages(re.sub(r"\x1b\[[0-9;]*m", "", log), process.wait(), kept)
+            return done
 
         try:
             yield run
@@ -129,15 +136,14 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[], N
 
 def _require_pages(log: str, code: int, kept: Path) -> None:
     """Refuse pages that Jupyter Book complained of."""
-    stage = f"{kept / 'stage'}{os.sep}"
-    problems = [line.replace(stage, "") for line in log.splitlines() if re.search(r"WARNING|ERROR", line)]
+    lines = log.strip().replace(f"{kept / 'stage'}{os.sep}", "").splitlines()
+    problems = [line for line in lines if re.search(r"WARNING|ERROR", line)]
     # The exit code alone is not to be trusted: Jupyter Book has been seen to end with 0 after errors.
     if code or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
         raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
-        lines = problems or [*raised, *log.strip().splitlines()[-15:]]
-        raise BuildError("the pages could not be made:\n  " + "\n  ".join(lines))
+        raise BuildError("\n  ".join(["the pages could not be made:", *(problems or [*raised, *lines[-15:]])]))
 
 
 def _sources(root: Path, edition: Path, facts: Mapping) -> dict[str, bytes]:
