@@ -64,8 +64,8 @@ def main() -> None:
     from scipy.stats import binomtest
 
     os.chdir(ROOT)
-    head = {"mutmut": importlib.metadata.version("mutmut")} | vars(options)
-    del head["jobs"]
+    chosen = {key: value for key, value in vars(options).items() if key != "jobs"}
+    head = {"mutmut": importlib.metadata.version("mutmut")} | chosen
     digest = hashlib.sha256(json.dumps(head).encode())
     for file in sorted([*Path("src").rglob("*.py"), *Path("tests").rglob("*.py")]):
         digest.update(file.read_bytes())
@@ -94,7 +94,8 @@ def main() -> None:
         for key in package["drawn"]:
             if outcomes.get(key) == "alive":
                 print(f"--- {key}\n{drawn['differences'][key]}")
-    RESULT.write_text(json.dumps(head | {"packages": table}, indent=1) + "\n", encoding="utf-8")
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()  # noqa: S607 - git
+    RESULT.write_text(json.dumps({"commit": commit} | head | {"packages": table}, indent=1) + "\n", encoding="utf-8")
 
 
 def package_of(path: Path) -> str:
