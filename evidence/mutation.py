@@ -25,7 +25,6 @@ import contextlib
 import difflib
 import gc
 import hashlib
-import importlib.metadata
 import itertools
 import json
 import os
@@ -41,6 +40,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,13 +59,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=8, help="seconds of tests for a mutant")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ.setdefault(threads, "1")  # before numpy: a fork copies no threads
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # before numpy: a fork copies no threads
     from scipy.stats import binomtest
 
     os.chdir(ROOT)
-    chosen = {key: value for key, value in vars(options).items() if key != "jobs"}
-    head = {"mutmut": importlib.metadata.version("mutmut")} | chosen
+    head = {"mutmut": version("mutmut"), "number": options.number, "seed": options.seed, "seconds": options.seconds}
     digest = hashlib.sha256(json.dumps(head).encode())
     for file in sorted([*Path("src").rglob("*.py"), *Path("tests").rglob("*.py")]):
         digest.update(file.read_bytes())
