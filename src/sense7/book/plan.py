@@ -374,7 +374,7 @@ _asked: dict[str, list] = {}
 @contextlib.contextmanager
 def _remembering(file: Path) -> Iterator[None]:
     """Keep what is known of modules from one build to the next: to read them all takes a second."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, TypeError):
         _known.update(json.loads(file.read_text(encoding="utf-8")))
     yield
     if _known != _asked:
