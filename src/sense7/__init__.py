@@ -45,7 +45,7 @@ _PACKAGES = {
         alpha bootstrap cumulative_logit effect_size estimates factor least_squares mixed order ranks rater_agreement
     """,
     "findings": """
-        agreement conditions context coverage dataset disrupted elsewhere examples importance
+        agreement conditions context coverage dataset description disrupted elsewhere examples importance
         individualized measures poor_turn ratings reliability robustness
         sufficient_statistics whose_empathy words
     """,
