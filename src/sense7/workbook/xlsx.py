@@ -272,20 +272,16 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
                     where = f"{path}: sheet {sheet.name}, cell {cell_name(column, row + 1)}"
                     raise UserError(f"{where}: {problem}. Nothing was written.")
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
-    with new_workbook(path, constant_memory=True) as book:
+    texts = {"strings_to_formulas": False, "strings_to_urls": False}  # a text stays one, also after = and http:
+    with new_workbook(path, constant_memory=True, **texts) as book:
         for sheet in ordered:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
             page.freeze_panes(1, 0)
             for row, cells in enumerate([sheet.header, *sheet.rows]):
                 for column, cell in enumerate(cells):
-                    if cell is None or cell == "":
-                        continue
-                    if isinstance(cell, str):
-                        page.write_string(row, column, cell)
-                    elif isinstance(cell, bool):
-                        page.write_boolean(row, column, cell)
-                    elif not math.isnan(cell):
-                        page.write_number(row, column, _Exact(cell))
+                    is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
+                    if cell is not None and not (is_number and math.isnan(cell)):
+                        page.write(row, column, _Exact(cell) if is_number else cell)
 
 
 @contextlib.contextmanager
