@@ -81,8 +81,10 @@ def read_table(path: Path) -> Sheet:
     Row ``i`` of the sheet's list is row ``i + 2`` of the table, where a text with line breaks is still one row.
     """
     with reading(path) as stream:
-        text = decoded(stream.read(), path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
-    lines, rows, shared = io.StringIO(text, newline=""), [], {}
+        content = stream.read()
+    decoded(content, path, 'Save it again as CSV in UTF-8 (in a spreadsheet program: "CSV UTF-8").')
+    # Line by line: a StringIO takes four bytes for each character of the file.
+    lines, rows, shared = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline=""), [], {}
     sample = list(itertools.islice(lines, 500))
     if said := sample and _SEPARATOR.fullmatch(sample[0]):
         sample.pop(0)
