@@ -366,7 +366,7 @@ def test_forked_kernels_share_no_random_state(runner):
 def test_a_kernel_that_never_comes_up_is_an_error_in_the_end(runner, monkeypatch):
     runner.checkout.notebook("01-a", "1")
     monkeypatch.setattr(kernels, "_LAUNCHER", [sys.executable, "-c", "raise SystemExit(1)", "{connection_file}"])
-    monkeypatch.setattr(execute, "WORTH_FORKING", 2)
+    monkeypatch.setattr(execute, "FORKS", False)
     with pytest.raises(BuildError, match="could not be executed"):
         runner.run()
 
@@ -432,7 +432,10 @@ record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of
 inverse[:2, :2]"""
 NAMES = ("01-a", "02-b")
 
-WAYS = {"forked": {"threads": "4", "workers": 2, "fork": 1}, "fresh": {"threads": "1", "workers": 1, "fork": 99}}
+WAYS = {
+    "forked": {"threads": "4", "workers": 2, "forks": execute.FORKS},
+    "fresh": {"threads": "1", "workers": 1, "forks": False},
+}
 
 
 @pytest.fixture(scope="module")
@@ -449,7 +452,7 @@ def executed(new_checkout):
             for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
                 patch.setenv(variable, how["threads"])
             patch.setenv("PYTHONHASHSEED", str(number))
-            patch.setattr(execute, "WORTH_FORKING", how["fork"])
+            patch.setattr(execute, "FORKS", how["forks"])
             execute.run(jobs, folder, folder / "cache", workers=how["workers"])
         files = [*folder.glob("results/*.json"), *folder.glob("notebooks/*.ipynb")]
         found[way] = {path.name: path.read_bytes() for path in files}

@@ -204,11 +204,11 @@ def test_no_notebook_of_a_book_can_show_the_key(checkout, monkeypatch):
     monkeypatch.setenv("HARMLESS", "seen-by-notebooks")
     for name in ("01-a", "02-b"):
         checkout.notebook(name, small.recording(name, f"seed_of_{name}", before=TELLING))
-    for fork in (2, 99):
-        monkeypatch.setattr(execute, "WORTH_FORKING", fork)
+    for forks in (execute.FORKS, False):
+        monkeypatch.setattr(execute, "FORKS", forks)
         given = {"data": "mine", "results": "../results"}
-        jobs = plan(checkout.root, given, f"digest {fork}")
-        edition = checkout.root / f"edition {fork}"
+        jobs = plan(checkout.root, given, f"digest {forks}")
+        edition = checkout.root / f"edition {forks}"
         execute.run(jobs, edition, checkout.root / "cache", workers=2)
         assert len(holding(edition, "seen-by-notebooks")) == 2
     assert holding(checkout.root, KEY) == []

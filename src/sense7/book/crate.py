@@ -92,6 +92,7 @@ def write_crate(
         "name": f"SENSE-7 workbook {facts['name']}",
         "description": described,
         "license": of_data or "No license given",
+        "url": _PAPER,
         "citeAs": credit or f"{facts['file']}, SHA-256 {facts['sha256']}",
         "datePublished": made.date().isoformat(),
     }

@@ -45,9 +45,6 @@ STARTS = 3
 FORKS = sys.platform == "linux"
 """Whether this system forks safely; macOS does not, once its libraries run."""
 
-WORTH_FORKING = 1
-"""From how many notebooks on kernels are forked."""
-
 STATISTICS = ("scipy.stats", "seaborn", "sklearn", "statsmodels.api")
 """Imported before kernels are forked: not for one alone, which would wait for what it may not need."""
 
@@ -63,7 +60,7 @@ class Kernels:
     def __init__(self, jobs: Jobs, cache: Path, say: Callable = silent):
         self.stopped, self._say, self._started, self._lock = False, say, [], threading.Lock()
         left = [job.notebook for job in jobs.values() if not _place(job, cache).exists()]
-        self.fork = FORKS and len(left) >= WORTH_FORKING
+        self.fork = FORKS and bool(left)
         if self.fork:
             from sense7.book import kernels
 
