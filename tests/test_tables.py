@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sense7 import figures, tables
 from sense7.errors import UserError
-from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.estimators.estimates import ComputedBy, estimate_row, estimate_table
+from sense7.findings.core import finding
 from sense7.record import Recorder, format_number, format_value, read_values
 from sense7.tables import Sentence, Table, Variants
 
@@ -188,6 +189,9 @@ def test_a_terminal_gets_all_variants_under_their_names():
 # Recorded values: complete or refused, and the same words everywhere
 
 
+HOW = {"n": np.int64(12), "unit": "alpha", "method": "m", "computed_by": "this notebook"}
+
+
 @pytest.fixture
 def recorder(tmp_path):
     return Recorder("01-example", tmp_path)
@@ -198,17 +202,18 @@ def stored(tmp_path):
 
 
 def test_a_value_is_in_the_file_as_soon_as_it_is_recorded(recorder, tmp_path):
-    recorder.value("alpha", np.float64(0.9), low=np.float64(0.8), high=0.95, n=np.int64(12), unit="alpha", method="m")
+    recorder.value("alpha", np.float64(0.9), low=np.float64(0.8), high=0.95, **HOW)
     assert stored(tmp_path) == [
         {
             "key": "alpha", "estimate": 0.9, "low": 0.8, "high": 0.95, "n": 12, "unit": "alpha", "method": "m",
-            "reason": None, "notebook": "01-example", "cell": None,
+            "reason": None, "computed_by": {"function": "this notebook", "options": {}},
+            "notebook": "01-example", "cell": None,
         }
     ]  # fmt: skip
 
 
 def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
-    recorder.value("alpha", float("nan"), low=np.nan, high=np.nan, n=0, unit="alpha", method="m", reason="never asked")
+    recorder.value("alpha", float("nan"), low=np.nan, high=np.nan, **HOW, reason="never asked")
     (value,) = stored(tmp_path)
     assert (value["estimate"], value["low"], value["high"], value["reason"]) == (None, None, None, "never asked")
 
@@ -222,52 +227,59 @@ def test_what_is_missing_is_null_and_has_its_reason(recorder, tmp_path):
         ({"unit": ""}, "needs its n, unit and method"),
         ({"low": 0.5}, "one limit"),
         ({"high": 0.5}, "one limit"),
+        ({"computed_by": None}, "does not say which function returned it"),
+        ({"computed_by": ComputedBy("findings.alpha", {}, "omega")}, "returned by findings.alpha as 'omega'"),
     ],
 )
 def test_an_incomplete_value_is_refused(recorder, changes, message):
-    whole = {"estimate": 0.9, "n": 12, "unit": "alpha", "method": "m"}
     with pytest.raises(ValueError, match=message):
-        recorder.value("alpha", **(whole | changes))
+        recorder.value("alpha", **({"estimate": 0.9} | HOW | changes))
 
 
 def test_a_key_is_recorded_once(recorder, tmp_path):
-    recorder.value("alpha", 1, n=1, unit="u", method="m")
+    recorder.value("alpha", 1, **HOW)
     with pytest.raises(ValueError, match="recorded already"):
-        recorder.value("alpha", 1, n=1, unit="u", method="m")
-    Recorder("02-other", tmp_path).value("alpha", 1, n=1, unit="u", method="m")
+        recorder.value("alpha", 1, **HOW)
+    Recorder("02-other", tmp_path).value("alpha", 1, **HOW)
     with pytest.raises(ValueError, match="01-example and 02-other"):
         read_values(tmp_path)
 
 
 def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(recorder, tmp_path):
-    recorder.value("alpha", 1, n=1, unit="u", method="m")
+    recorder.value("alpha", 1, **HOW)
     again = Recorder("01-example", tmp_path)
     assert not (tmp_path / "01-example.json").exists()
     with pytest.raises(UserError, match="recorded no value here yet"):
         read_values(tmp_path, "01-example")
-    again.value("beta", 1, n=1, unit="u", method="m")
+    again.value("beta", 1, **HOW)
     assert [value["key"] for value in stored(tmp_path)] == ["beta"]
 
 
 def test_nothing_is_written_into_a_finished_edition(recorder, tmp_path):
-    Recorder("01-example", tmp_path / "results").value("alpha", 1, n=1, unit="u", method="m")
+    Recorder("01-example", tmp_path / "results").value(
+        "alpha", 1, n=1, unit="u", method="m", computed_by="this notebook"
+    )
     before = (tmp_path / "results" / "01-example.json").read_bytes()
     (tmp_path / "manifest.json").touch()  # which lists the edition's files, and is its last
     again = Recorder("01-example", tmp_path / "results")
-    again.value("alpha", 2, n=1, unit="u", method="m")
-    Recorder("02-other", tmp_path / "results").value("gamma", 1, n=1, unit="u", method="m")
+    again.value("alpha", 2, **HOW)
+    Recorder("02-other", tmp_path / "results").value("gamma", 1, **HOW)
     assert (tmp_path / "results" / "01-example.json").read_bytes() == before
     assert not (tmp_path / "results" / "02-other.json").exists()
     with pytest.raises(ValueError, match="recorded already"):
-        again.value("alpha", 1, n=1, unit="u", method="m")
+        again.value("alpha", 1, **HOW)
 
 
 def test_of_a_table_the_rows_with_a_key_are_recorded(recorder, tmp_path):
     rows = {name: estimate_row(0.5, n=3, unit="share", method="m") for name in ("a", "b")}
-    recorder.table(estimate_table(rows, "which"))
-    recorder.table(estimate_table(rows, "which", {"a": "share_a", "b": "share_b"}))
-    recorder.table(estimate_table(rows | {"c": rows["a"] | {"key": "only_c"}}, "which"))
+    table = finding(estimate_table)
+    recorder.table(table(rows, "which"))
+    recorder.table(table(rows, "which", {"a": "share_a", "b": "share_b"}))
+    recorder.table(table(rows | {"c": rows["a"] | {"key": "only_c"}}, "which"))
     assert [value["key"] for value in stored(tmp_path)] == ["share_a", "share_b", "only_c"]
+    assert {value["computed_by"]["function"] for value in stored(tmp_path)} == {
+        "sense7.estimators.estimates.estimate_table"
+    }
 
 
 @pytest.mark.parametrize(
@@ -317,7 +329,7 @@ def test_a_value_that_is_not_there_reads_as_its_reason():
 
 def test_values_of_single_notebooks_are_read_without_those_of_others(tmp_path):
     for name in ("01-one", "02-two", "03-three"):
-        Recorder(name, tmp_path).value(name[3:], 1.0, n=1, unit="alpha", method="m")
+        Recorder(name, tmp_path).value(name[3:], 1.0, **HOW)
     assert set(read_values(tmp_path, "03-three", "01-one")) == {"one", "three"}
     assert set(read_values(tmp_path)) == {"one", "two", "three"}
     (tmp_path / "02-two.json").write_text("not finished")  # as where another notebook is running

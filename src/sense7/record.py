@@ -15,6 +15,8 @@ from sense7.files import write_whole
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
 
+    from sense7.estimators.estimates import ComputedBy
+
 
 COUNTS = frozenset(
     {
@@ -72,7 +74,8 @@ class Recorder:
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> record = Recorder("example", folder)
-    >>> record.value("alpha", 0.9, low=0.8, high=0.95, n=100, unit="alpha", method="pairwise")
+    >>> how = {"n": 100, "unit": "alpha", "method": "pairwise"}
+    >>> record.value("alpha", 0.9, low=0.8, high=0.95, **how, computed_by="this notebook")
     >>> read_values(folder)["alpha"]["high"]
     0.95
     """
@@ -95,6 +98,7 @@ class Recorder:
         n: int | None,
         unit: str,
         method: str,
+        computed_by: ComputedBy | str,
         low: float | None = None,
         high: float | None = None,
         reason: str = "",
@@ -115,6 +119,9 @@ class Recorder:
             What is counted or measured. A unit that begins with ``share`` is shown in percent.
         method : str
             Estimator, and kind of interval.
+        computed_by : str
+            The function that returned the value, which the rows of findings name by themselves;
+            ``"this notebook"`` of a number that is computed in its cell.
         low, high : float, optional
             Interval; None or NaN if there is none.
         reason : str
@@ -124,16 +131,27 @@ class Recorder:
         ------
         ValueError
             If the key is recorded already, a value has no n or method, a missing value has
-            no reason, or only one limit is given.
+            no reason, only one limit is given, or a function is named that returned the value
+            under another key or not at all.
         """
-        self._add(key, estimate, n=n, unit=unit, method=method, low=low, high=high, reason=reason)
+        self._add(
+            key,
+            estimate,
+            n=n,
+            unit=unit,
+            method=method,
+            computed_by=computed_by,
+            low=low,
+            high=high,
+            reason=reason,
+        )
         self._write()
 
     def _write(self) -> None:
         if not self._finished:
             write_json(self.path, list(self._values.values()))
 
-    def _add(self, key, estimate, *, n, unit, method, low, high, reason) -> None:
+    def _add(self, key, estimate, *, n, unit, method, computed_by, low, high, reason) -> None:
         """Check one value and take it up; it is not written yet."""
         estimate, low, high = (_plain(number) for number in (estimate, low, high))
         if key in self._values:
@@ -144,6 +162,18 @@ class Recorder:
             raise ValueError(f"{key!r} needs its n, unit and method")
         if (low is None) != (high is None):
             raise ValueError(f"{key!r} has one limit of an interval without the other")
+        if not computed_by:
+            raise ValueError(
+                f"{key!r} does not say which function returned it: decorate that function with "
+                'sense7.findings.core.finding, or give computed_by="this notebook"'
+            )
+        if not isinstance(computed_by, str) and computed_by.key != key:
+            raise ValueError(
+                f"{key!r} was returned by {computed_by.function} as {computed_by.key!r}: "
+                "let a function return it under its own key"
+            )
+        options = {} if isinstance(computed_by, str) else dict(computed_by.options)
+        function = computed_by if isinstance(computed_by, str) else computed_by.function
         self._values[key] = {
             "key": key,
             "estimate": estimate,
@@ -153,6 +183,7 @@ class Recorder:
             "unit": unit,
             "method": method,
             "reason": reason or None,
+            "computed_by": {"function": function, "options": options},
             "notebook": self.notebook,
             "cell": _running_cell(),
         }
@@ -163,8 +194,8 @@ class Recorder:
         Parameters
         ----------
         table : DataFrame
-            As statistics return it: estimate, low, high, n, unit, method, reason, key. Further columns, such as those
-            of tests, are not recorded.
+            As findings return it: estimate, low, high, n, unit, method, reason, key, computed_by. Further columns,
+            such as those of tests, are not recorded.
 
         Raises
         ------
@@ -178,7 +209,8 @@ class Recorder:
         require_estimates("record.table", "table", table)
         for row in table.to_dict("records"):
             if row.get("key"):
-                self._add(**{name: row[name] for name in ("key", *COLUMNS)})
+                content = {name: row[name] for name in ("key", *COLUMNS)}
+                self._add(**content, computed_by=row.get("computed_by"))
         self._write()  # once: the file is written whole each time
 
 
@@ -299,3 +331,16 @@ def format_value(value: Mapping, part: str = "") -> str:
         text += f" [{format_number(value['low'], value['unit'])}, {format_number(value['high'], value['unit'])}]"
     # What an estimate lacks, an interval or a dimension, is said wherever it stands whole.
     return f"{text} ({value['reason']})" if value.get("reason") else text
+
+
+def called(value: Mapping) -> str:
+    """The call that gave a recorded value, but for its data: the function's whole name with its options.
+
+    Examples
+    --------
+    >>> called({"computed_by": {"function": "sense7.findings.agreement.agreement", "options": {"weights": "linear"}}})
+    "sense7.findings.agreement.agreement(weights='linear')"
+    """
+    function, options = value["computed_by"]["function"], value["computed_by"]["options"]
+    written = ", ".join(f"{name}={option!r}" for name, option in options.items())
+    return f"{function}({written})" if options else function

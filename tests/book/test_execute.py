@@ -421,14 +421,15 @@ import threadpoolctl
 import sense7 as s7
 
 record = s7.Recorder("{name}", results)
+how = {{"computed_by": "a cell"}}
 random = np.random.default_rng(seed)
 many = random.normal(size=(600, 600))
 inverse = np.linalg.inv(many @ many.T)
-record.value("sum_of_{name}", float(inverse.sum()), n=600, unit="levels", method="sum of an inverse")
-record.value("eigenvalue_of_{name}", float(np.linalg.eigvalsh(inverse)[-1]), n=600, unit="levels", method="largest")
-record.value("order_of_{name}", "".join({{"a", "b", "c", "d"}}), n=4, unit="letters", method="order of a set")
+record.value("sum_of_{name}", float(inverse.sum()), n=600, unit="levels", method="sum of an inverse", **how)
+record.value("eigenvalue_of_{name}", float(np.linalg.eigvalsh(inverse)[-1]), n=600, unit="levels", method="one", **how)
+record.value("order_of_{name}", "".join({{"a", "b", "c", "d"}}), n=4, unit="letters", method="order of a set", **how)
 threads = max(pool["num_threads"] for pool in threadpoolctl.threadpool_info())
-record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of the libraries")
+record.value("threads_of_{name}", threads, n=1, unit="threads", method="asked of the libraries", **how)
 inverse[:2, :2]"""
 NAMES = ("01-a", "02-b")
 

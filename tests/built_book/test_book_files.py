@@ -1,5 +1,8 @@
 """Files of a built edition: the ledger's rows, recorded values, and where each is computed."""
 
+import functools
+import importlib
+import inspect
 import json
 import math
 import re
@@ -11,10 +14,14 @@ from evidence import freeze_values
 
 from helpers.pages import text
 from sense7 import claims
-from sense7.book.ledger import source_of
+from sense7.book.ledger import definition
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.findings.core import keyed_rows
+from sense7.findings.elsewhere import ieval
+from sense7.loading import load
 from sense7.record import format_value, read_values
 
-RECORDED = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "notebook", "cell")
+RECORDED = ("key", "estimate", "low", "high", "n", "unit", "method", "reason", "computed_by", "notebook", "cell")
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = yaml.safe_load((ROOT / "data" / "claims.yml").read_text("utf-8"))
@@ -170,19 +177,58 @@ def test_the_edition_holds_its_data_and_nothing_unknown(edition):
         json.loads((edition.folder / name).read_text("utf-8"), parse_constant=pytest.fail)  # NaN is no JSON
 
 
+@functools.cache
+def rows_by_key(function, options, study):
+    """What a function returns where it is called as the book calls it: key -> row."""
+    needed = inspect.signature(function).parameters
+    bootstrap = ParticipantBootstrap(study.conversations["participant"], 10_000, 1)
+    given = {"study": study, "bootstrap": bootstrap}
+    arguments = {name: given[name] for name in given if name in needed}
+    return {row["key"]: row for row in keyed_rows(function(**arguments, **dict(options)))}
+
+
+def required(function):
+    """Names of the parameters without a default."""
+    parameters = inspect.signature(function).parameters.values()
+    return {parameter.name for parameter in parameters if parameter.default is parameter.empty}
+
+
+def test_the_function_that_a_value_names_returns_it_under_its_key(synthetic):
+    """Where it needs only a study and a bootstrap; of others the recorder refuses a key that they did not return."""
+    studies = {"sense7.findings.elsewhere": ieval()}
+    of_the_edition = load(synthetic.folder / "data" / synthetic.facts["file"])
+    compared = 0
+    for key, value in read_values(synthetic.folder / "results").items():
+        module, _, name = value["computed_by"]["function"].rpartition(".")
+        function = getattr(importlib.import_module(module), name)
+        options = value["computed_by"]["options"]
+        if not required(function) <= {"study", "bootstrap", *options}:
+            continue
+        rows = rows_by_key(function, tuple(options.items()), studies.get(module, of_the_edition))
+        assert key in rows, (key, value["computed_by"])
+        estimate = rows[key]["estimate"]
+        if isinstance(estimate, str) or value["estimate"] is None:
+            assert value["estimate"] == (estimate if isinstance(estimate, str) else None), key
+        else:
+            assert estimate == pytest.approx(value["estimate"], rel=1e-9, abs=1e-9), key
+        compared += 1
+    assert compared > 250
+
+
 def test_every_recorded_key_leads_to_the_line_of_its_function(synthetic):
     found = {}
     for key, value in read_values(synthetic.folder / "results").items():
-        source = found[key] = source_of(synthetic.folder / "notebooks" / f"{value['notebook']}.ipynb", value)
-        line = source.file.read_text("utf-8").splitlines()[source.line - 1]
-        assert key in line or source.function.rpartition(".")[2] in line, (key, str(source))
-    known = {
-        "importance_cognitive": "importance.importance_shares",
-        "importance_smallest_total": "importance.smallest_total",
-        "alpha_turn": "reliability",
-    }
-    for key, function in known.items():
-        assert found[key].function.startswith(f"sense7.findings.{function}")
+        found[key], _, place = definition(value).rpartition(", ")
+        file, _, line = place.partition(":")
+        lines = (ROOT / file).read_text("utf-8").splitlines()[int(line) - 1 : int(line) + 1]
+        name = value["computed_by"]["function"].rpartition(".")[2]
+        assert any(f"def {name}(" in line for line in lines), (key, place)
+    assert found["importance_cognitive"] == "sense7.findings.importance.importance_shares"
+    assert found["poor_turn_d"] == "sense7.findings.poor_turn.poor_turn_measures"
+    assert found["relational_applicability"] == "sense7.findings.ratings.published_shares"
+    assert found["kappa_quadratic_Affective"] == (
+        "sense7.findings.agreement.agreement_with_overall(weights='quadratic')"
+    )
 
 
 # No recorded value of the synthetic edition moves unnoticed: evidence/freeze_values.py writes what is compared here.
@@ -192,15 +238,4 @@ def test_every_value_is_the_frozen_one(synthetic):
     wanted = json.loads(freeze_values.FROZEN.read_text("utf-8"))
     found = freeze_values.frozen(synthetic.folder)
     assert found.keys() == wanted.keys()
-    assert {key: (found[key], wanted[key]) for key in wanted if not same(found[key], wanted[key])} == {}
-
-
-def same(one, other):
-    """Sums of other processors and libraries differ in the last digits."""
-    for kind in ("estimate", "low", "high", "n"):
-        if isinstance(other[kind], float) and isinstance(one[kind], float):
-            if one[kind] != pytest.approx(other[kind], rel=1e-7, abs=1e-9):
-                return False
-        elif one[kind] != other[kind]:
-            return False
-    return True
+    assert {key: (found[key], wanted[key]) for key in wanted if not freeze_values.same(found[key], wanted[key])} == {}

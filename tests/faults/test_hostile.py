@@ -178,7 +178,7 @@ def test_a_recorder_writes_into_its_folder_only(name, tmp_path):
 
 def test_a_key_that_looks_like_a_path_is_a_key(tmp_path):
     record = Recorder("01-a", tmp_path / "results")
-    record.value("../../evil", 1, n=1, unit="things", method="counted")
+    record.value("../../evil", 1, n=1, unit="things", method="counted", computed_by="this notebook")
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == ["results/01-a.json"]
 
 

@@ -16,11 +16,11 @@ import pytest
 from scipy import stats
 
 import sense7
-from helpers.findings import FINDINGS, MANY, arguments, numbers, rows_of
+from helpers.findings import FINDINGS, MANY, NESTED, arguments, numbers, rows_of
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap
-from sense7.estimators.estimates import Estimate
-from sense7.findings.core import Number, Resamples, need, resampled, share, tabulate, widened
+from sense7.estimators.estimates import ComputedBy, Estimate
+from sense7.findings.core import Number, Resamples, finding, keyed_rows, need, resampled, share, tabulate, widened
 from sense7.workbook import parse_sheets
 from sense7.workbook.xlsx import read_sheets
 
@@ -525,3 +525,39 @@ def test_statistics_of_columns_are_those_of_the_rows_copied_out(draw):
     ):
         assert found[draw] == pytest.approx(expected, abs=1e-12)
     assert over.of(frame.iloc[:6]).weights.shape == (11, 6)
+
+
+# Each number names the function that returns it
+
+
+@finding
+def points_of(rows, ratings="turns"):
+    return tabulate("what", [Number("mean", lambda: mean("y"), "points", "mean", rows, key="points")], BOOTSTRAP)
+
+
+@finding
+def under_two_keys(rows):
+    table = points_of(rows)
+    return {"as it is": table, "another": table.assign(key="points_again"), "none": table.assign(key="")}
+
+
+def test_a_row_names_the_function_that_returns_it_with_the_options_of_its_call():
+    (row,) = keyed_rows(points_of(ROWS, ratings="conversations"))
+    assert row["computed_by"].function.endswith("points_of")
+    assert row["computed_by"].options == {"ratings": "conversations"}
+    assert row["computed_by"].key == "points"
+
+
+def test_a_row_under_a_new_key_is_a_number_of_the_function_that_gave_it_the_key():
+    rows = {row["key"]: row["computed_by"].function.rpartition(".")[2] for row in keyed_rows(under_two_keys(ROWS))}
+    assert rows == {"points": "points_of", "points_again": "under_two_keys"}
+
+
+def test_every_finding_that_returns_keys_names_itself_or_the_finding_that_it_calls():
+    study, _ = known(1)
+    given = arguments(study, DRAWS)
+    for name, (function, asked) in FINDINGS.items():
+        if name not in MANY:
+            own = {option: given["nested" if option == "ratings" and name in NESTED else option] for option in asked}
+            for row in keyed_rows(function(**own)):
+                assert isinstance(row.get("computed_by"), ComputedBy), (name, row["key"])

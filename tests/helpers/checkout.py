@@ -82,7 +82,7 @@ def recording(name, key, value="seed", before=""):
     """Code of a cell that records one value."""
     return (
         f"{before}from sense7.record import Recorder\n\nrecord = Recorder({name!r}, results)\n"
-        f'record.value({key!r}, {value}, n=1, unit="things", method="counted")'
+        f'record.value({key!r}, {value}, n=1, unit="things", method="counted", computed_by="a cell")'
     )
 
 
@@ -97,13 +97,14 @@ import sense7 as s7
 
 study = s7.load(data)
 record = s7.Recorder("01-a", results)
+how = {"computed_by": "a cell"}
 drawn = pd.Series(np.random.default_rng(seed).normal(size=4), index=list("abcd"))
-record.value("seed_of_a", seed, n=1, unit="things", method="<b>counted</b>")
-record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range")
-record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="topic", method="read")
-record.value("none", n=None, unit="u", method="m", reason="<i>why</i>")
+record.value("seed_of_a", seed, n=1, unit="things", method="<b>counted</b>", **how)
+record.value("drawn", drawn.mean(), low=drawn.min(), high=drawn.max(), n=4, unit="levels", method="mean; range", **how)
+record.value("first.topic", study.conversations["topic"].iloc[0], n=2, unit="topic", method="read", **how)
+record.value("none", n=None, unit="u", method="m", reason="<i>why</i>", **how)
 judged = sorted(path.name for path in pathlib.Path(predictions).glob("*"))
-record.value("judges", ", ".join(judged), n=1, unit="files", method="read")
+record.value("judges", ", ".join(judged), n=1, unit="files", method="read", **how)
 s7.tables.plain(study.conversations[["participant", "condition", "topic"]], "Shown")"""
 SHARED_FIGURE = (
     's7.figures.heat_map(drawn.to_frame("level"), name="drawn", label="drawn", caption="n = 4 turns; no interval.")'

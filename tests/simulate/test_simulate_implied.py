@@ -13,7 +13,6 @@ import pytest
 from helpers.findings import numbers, rows_of
 from helpers.studies import bootstrap_of
 from sense7.findings import agreement, conditions, measures, reliability
-from sense7.findings import ratings as ratings_of_turns
 from sense7.simulate import Parameters, simulate
 from sense7.simulate.implied import arrays, conversations, implied_values, ratings, statistics_of
 from sense7.simulate.truth import described, parameters_behind
@@ -54,12 +53,8 @@ APPROXIMATED = re.compile("mixed model(:| with conditions)|expected over all ord
 def recorded(study, bootstrap):
     """Rows of every finding, and of findings in the other ways in which notebooks call them."""
     after, of = measures.post_task_ratings(study), study.turns_put_to_rating["conversation"]
-    linear = agreement.agreement_with_overall(study, bootstrap, weights="linear")
-    claimed = (ratings_of_turns.shares_very_poor, ratings_of_turns.applicability, ratings_of_turns.nearest_rivals)
     importance = *agreement.overall_and_ratings(study), bootstrap
     several = [
-        agreement.under_claims(linear),
-        *(ratings_of_turns.under_claims(function(study, bootstrap)) for function in claimed),
         reliability.alpha_if_dropped(after, bootstrap, recorded_as="post"),
         agreement.agreement_with_overall(study, bootstrap, weights="quadratic"),
         agreement.kappa_differences(study, bootstrap, weights="quadratic"),

@@ -90,7 +90,7 @@ def ledger(
 ) -> None:
     """Print every published claim beside what an edition computed; of a key, the function, file and line behind it."""
     from sense7.book.editions import edition_folder
-    from sense7.book.ledger import read_ledger, source_of
+    from sense7.book.ledger import definition, read_ledger
     from sense7.checkout import find_project
     from sense7.claims import DIFFERS, PRIMARY, REPRODUCED
     from sense7.record import format_value, read_values
@@ -99,7 +99,7 @@ def ledger(
     folder = edition_folder(place, edition)
     for results in [] if folder.exists() else sorted(folder.parent.glob("*/results")):
         if value := read_values(results).get(edition):
-            print(source_of(results.parent / "notebooks" / f"{value['notebook']}.ipynb", value))
+            print(definition(value))
             return
     rows, label = read_ledger(place, edition)
     # Other works are compared with their own numbers in every edition, which says nothing of SENSE-7.

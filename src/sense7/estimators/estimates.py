@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,15 @@ class Estimate(NamedTuple):
     low: float = np.nan
     high: float = np.nan
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class ComputedBy:
+    """The public function that returned a row of estimates, its options, and the key under which it returned it."""
+
+    function: str
+    options: Mapping[str, object]
+    key: str
 
 
 def estimate_row(
@@ -71,7 +81,7 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     -------
     DataFrame
         One row each, with the columns of ``COLUMNS``; and ``key``, if keys are given or any row has one ("" where a row
-        has none).
+        has none); and ``computed_by``, if any row says which function returned it.
 
     Raises
     ------
@@ -87,8 +97,13 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     if not (isinstance(name, str) and name):
         raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
-    own = {row: entry["key"] for row, entry in rows.items() if "key" in entry} | dict(keys or {})
-    return frame if keys is None and not own else frame.assign(key=[own.get(row, "") for row in rows])
+    keys_of_rows = {row: entry["key"] for row, entry in rows.items() if "key" in entry}
+    keys_of_rows.update(keys or {})
+    if keys is not None or keys_of_rows:
+        frame["key"] = [keys_of_rows.get(row, "") for row in rows]
+    if any("computed_by" in entry for entry in rows.values()):
+        frame["computed_by"] = [entry.get("computed_by") for entry in rows.values()]
+    return frame
 
 
 def safe_names(names: Iterable[str]) -> dict[str, str]:

@@ -15,13 +15,13 @@ from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, 
 from sense7.estimators.least_squares import lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
-from sense7.findings.core import require_own
+from sense7.findings.core import finding, require_own
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["agreement_with_overall", "kappa_differences", "overall_and_ratings", "parts_and_shares", "under_claims"]
+__all__ = ["agreement_with_overall", "kappa_differences", "overall_and_ratings", "parts_and_shares", "published_kappas"]
 
 PAIRED = "Relational"
 """The dimension of which the paper says that its kappa is the lowest."""
@@ -35,6 +35,7 @@ TOTAL = "all together"
 ROWS_A_DIMENSION = 10
 
 
+@finding
 def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
     """Return weighted kappa of each dimension with the overall rating, over the turns that have both.
 
@@ -58,9 +59,12 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     return estimate_table(rows, "dimension", {name: f"kappa_{weights}_{name}" for name in rows})
 
 
-def under_claims(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the kappas that the ledger compares with a published value, under the ledger's key."""
-    return under_keys(table, {f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")})
+@finding
+def published_kappas(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the kappas of :func:`agreement_with_overall` that the paper publishes; weights are linear."""
+    kappas = agreement_with_overall(study, bootstrap, weights="linear")
+    published = {f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")}
+    return under_keys(kappas, published)
 
 
 def _tables(turns: pd.DataFrame, name: str) -> np.ndarray:
@@ -90,6 +94,7 @@ def kappa_row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, we
     return bootstrap.row(kappa, n=len(both), unit=unit, method=method, undefined=undefined)
 
 
+@finding
 def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
     r"""Return kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
 
@@ -158,6 +163,7 @@ def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
     return turns["overall"], turns[list(DIMENSION_NAMES)]
 
 
+@finding
 def parts_and_shares(
     outcome: pd.Series,
     ratings: pd.DataFrame,

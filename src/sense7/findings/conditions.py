@@ -1,9 +1,8 @@
 """Conditions compared: means, mixed model, odds ratios, dimension by condition, equal loadings, fading."""
 
 import itertools
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
 from sense7.estimators.least_squares import coefficient, within
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, require_own, resampled, share, tabulate
+from sense7.findings.core import Number, finding, need, require_own, resampled, share, tabulate
 from sense7.findings.measures import conversation_ratings, turn_rating, turn_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -29,6 +28,7 @@ __all__ = [
     "condition_design",
     "condition_differences",
     "condition_means",
+    "design_values",
     "dimension_by_condition",
     "largest_loading_difference",
     "levels_by_turn",
@@ -97,22 +97,13 @@ def need_prompted(study: Study, present: list[str]) -> None:
     need(len(present) > 1, "no rated conversation in any other condition")
 
 
-class Design(NamedTuple):
+@dataclass(frozen=True)
+class Design:
     """How conditions are distributed over participants: its kind, the counts it follows from, participants."""
 
     kind: str
     words: str
     n: int
-
-    @property
-    def values(self) -> tuple[dict, dict]:
-        """The kind and the words, as two values for a record."""
-        method = "participants with several conversations, by the number of conditions they met"
-        common = {"n": self.n, "unit": "design", "method": method}
-        return (
-            common | {"key": "condition_design", "estimate": self.kind},
-            common | {"key": "condition_design_words", "estimate": self.words},
-        )
 
 
 def condition_design(study: Study) -> Design:
@@ -139,9 +130,22 @@ def condition_design(study: Study) -> Design:
     return Design(kind, words, len(met))
 
 
+@finding
+def design_values(study: Study) -> list[dict]:
+    """Return the kind of :func:`condition_design`, and its words, as two values for a record."""
+    design = condition_design(study)
+    method = "participants with several conversations, by the number of conditions they met"
+    common = {"n": design.n, "unit": "design", "method": method, "reason": ""}
+    return [
+        {"key": "condition_design", "estimate": design.kind, **common},
+        {"key": "condition_design_words", "estimate": design.words, **common},
+    ]
+
+
 # Means
 
 
+@finding
 def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> pd.DataFrame:
     """Return the mean rating (1..5) of the conversations of each condition; n counts conversations with the rating.
 
@@ -164,6 +168,7 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
     return tabulate("condition", numbers, bootstrap)
 
 
+@finding
 def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, standardized: bool = False) -> pd.DataFrame:
     r"""Return the difference of the mean ground truths of each pair of conditions, in points or as Cohen's d.
 
@@ -194,6 +199,7 @@ def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, stan
     return tabulate("pair", numbers, bootstrap)
 
 
+@finding
 def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the prompted condition's mean ground truth minus the mean of the other conditions' means.
 
@@ -225,6 +231,7 @@ def sums_by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
     return groups[:, :, None] * np.column_stack([frame["y"], np.ones(len(frame))])[:, None, :]
 
 
+@finding
 def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     """Return the condition with the highest mean, and the share of bootstrap resamples in which it is the highest.
 
@@ -271,7 +278,8 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
 MODEL = "mixed model: participant, participant by condition, conversation; REML"
 
 
-class Contrasts(NamedTuple):
+@dataclass(frozen=True)
+class Contrasts:
     """All pairs of conditions by the mixed model."""
 
     differences: pd.DataFrame
@@ -287,6 +295,7 @@ class Contrasts(NamedTuple):
         return pd.DataFrame({name: self.pairs[name].map(form) for name, form in zip(self.pairs, forms, strict=True)})
 
 
+@finding
 def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None) -> Contrasts:
     r"""Return tests of all pairs of conditions in a mixed model, with Holm's correction.
 
@@ -370,6 +379,7 @@ def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
     return shown if shown["note"].any() else shown.drop(columns="note")
 
 
+@finding
 def prompted_minus_best_other(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None) -> dict:
     r"""Return the prompted condition minus the best of the others, in the mixed model: its smallest difference.
 
@@ -431,6 +441,7 @@ def main_turn_rating(study: Study) -> str:
     return str(study.turns[list(DIMENSION_NAMES)].notna().sum().idxmax())
 
 
+@finding
 def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return proportional odds ratios of all pairs of conditions, over turns.
 
@@ -495,7 +506,8 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 # Dimension by condition
 
 
-class DimensionByCondition(NamedTuple):
+@dataclass(frozen=True)
+class DimensionByCondition:
     """The test of dimension by condition."""
 
     test: pd.DataFrame
@@ -503,6 +515,7 @@ class DimensionByCondition(NamedTuple):
     deviations: pd.DataFrame
 
 
+@finding
 def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> DimensionByCondition:
     r"""Return the test of dimension by condition: whether a condition gains more on one dimension than on another.
 
@@ -581,6 +594,7 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
 # Equal loadings
 
 
+@finding
 def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the largest difference of a factor loading, prompted condition minus the others together.
 
@@ -697,6 +711,7 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     return tables
 
 
+@finding
 def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return whether the empathy prompt's advantage fades: its slope per turn minus that of the other conditions.
 

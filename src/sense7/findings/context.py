@@ -16,7 +16,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squares, within
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, need, require_own, resampled, share, tabulate
+from sense7.findings.core import Number, finding, need, require_own, resampled, share, tabulate
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.measures import OUTCOMES
 from sense7.study import Study
@@ -78,6 +78,7 @@ def largest_groups(groups: pd.Series) -> list:
     return sorted(groups.value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:40])
 
 
+@finding
 def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the mean ground truth of the conversations of each topic, minus the participant's own mean.
 
@@ -110,6 +111,7 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     return tabulate("topic", numbers, bootstrap)
 
 
+@finding
 def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the share of the variance within participants that context explains.
 
@@ -161,6 +163,7 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     return tabulate("context", [number], own)
 
 
+@finding
 def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the change of the ground truth per step of importance and of desired empathy, within participants.
 
@@ -249,6 +252,7 @@ def mean_gap(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame)
     return share(bootstrap, frame["gap"], np.ones(len(frame)), frame["participant"])
 
 
+@finding
 def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the mean of experienced minus expected empathy, both scales from 0 to 1.
 
@@ -267,6 +271,7 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     return tabulate("way", [Number(SCALE, statistic, unit, how, frame, "expected_experienced_gap")], bootstrap)
 
 
+@finding
 def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
     require_own(study, bootstrap)
@@ -280,6 +285,7 @@ def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return tabulate("topic", numbers, bootstrap)
 
 
+@finding
 def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return whether the gap differs by topic: p values by permutation of the topics within participants.
 

@@ -5,6 +5,8 @@ numbers: the estimate, then its value in every resample of participants. The dif
 bootstrap is thus paired, and written as a minus sign.
 """
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 
@@ -14,7 +16,7 @@ import pandas as pd
 from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.estimates import ComputedBy, Estimate, estimate_row, estimate_table
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -89,6 +91,59 @@ def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstr
     numbers = list(numbers)
     keys = {number.label: number.key for number in numbers} if any(number.key for number in numbers) else None
     return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
+
+
+def finding(function: Callable) -> Callable:
+    """Mark a public function of which values are recorded: each row that it returns under a key says so.
+
+    A row of another finding that is returned under the same key keeps the name of that one, whose call is the shorter
+    way to the number. Under another key it is a number of this function.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def naming_itself(*arguments, **options):
+        result = function(*arguments, **options)
+        given = signature.bind(*arguments, **options).arguments
+        chosen = {option: value for option, value in given.items() if _is_option(value)}
+        return _with_function(result, functools.partial(ComputedBy, name, chosen))
+
+    return naming_itself
+
+
+def _is_option(argument: object) -> bool:
+    """Whether an argument is a choice that can be written down, unlike data and bootstraps."""
+    return isinstance(argument, str | bool | int | float)
+
+
+def _with_function(result, named: Callable[[str], ComputedBy]):
+    """What a finding returned, with the function in each row that has a key."""
+    if isinstance(result, pd.DataFrame):
+        if not {"key", "estimate"} <= set(result):
+            return result
+        earlier = result["computed_by"] if "computed_by" in result else [None] * len(result)
+        functions = [_function_of(key, before, named) for key, before in zip(result["key"], earlier, strict=True)]
+        return result.assign(computed_by=pd.Series(functions, index=result.index, dtype=object))
+    if isinstance(result, Mapping):
+        if {"key", "estimate"} <= set(result):
+            return {**result, "computed_by": _function_of(result["key"], result.get("computed_by"), named)}
+        return {name: _with_function(part, named) for name, part in result.items()}
+    if is_dataclass(result):
+        parts = {field.name: _with_function(getattr(result, field.name), named) for field in fields(result)}
+        return replace(result, **parts)
+    if type(result) in (list, tuple):
+        return type(result)(_with_function(part, named) for part in result)
+    return result
+
+
+def _function_of(key: str, earlier: ComputedBy | None, named: Callable[[str], ComputedBy]) -> ComputedBy | None:
+    """Which function returned a row under its key: an earlier one, unless the row has another key since."""
+    if not key:
+        return None
+    if isinstance(earlier, ComputedBy) and earlier.key == key:
+        return earlier
+    return named(key)
 
 
 def keyed_rows(found: object) -> Iterator[dict]:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from sense7.checkout import data_file
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.findings.core import finding
 
 __all__ = [
     "KEPT",
@@ -84,6 +85,7 @@ def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("setting")
 
 
+@finding
 def coverage_table(*, design: str, kind: str, path: str | Path | None = None) -> pd.DataFrame:
     """Coverage of the intervals in simulated studies, or error rates of tests, as stored.
 
@@ -162,6 +164,7 @@ def coverage_truths(design: str, path: str | Path | None = None) -> pd.DataFrame
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
 
+@finding
 def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
     """Number of intervals over resampled participants whose coverage is not their confidence.
 

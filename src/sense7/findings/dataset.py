@@ -10,7 +10,7 @@ from scipy import sparse
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import require_own
+from sense7.findings.core import finding, require_own
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -124,6 +124,7 @@ def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
     return ground_truth(study.turns, study.conversations["conversation"]) if truth is None else truth
 
 
+@finding
 def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     """Return counts of the study, as a table of estimates without intervals.
 
@@ -208,6 +209,7 @@ def turns_per_conversation(study: Study) -> pd.Series:
     return turns.reindex(study.conversations["conversation"], fill_value=0).rename("turns")
 
 
+@finding
 def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None) -> dict:
     """Return the mean ground truth over conversations, as a row of estimates, with its interval.
 
@@ -227,6 +229,7 @@ def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.S
     )
 
 
+@finding
 def ground_truth_sd(study: Study, truth: pd.Series | None = None) -> dict:
     """Return the standard deviation (n - 1) of the ground truth over conversations, as a row of estimates.
 
@@ -375,6 +378,7 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     return bootstrap.in_every_draw(medians, len(distinct))
 
 
+@finding
 def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the median of each quantity over all conditions, with its interval.
 
@@ -532,6 +536,7 @@ def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
     return messages.assign(retry=retry, error=messages["role"] == "error"), bool(recorded)
 
 
+@finding
 def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the shares of conversations with a retry and with an error.
 

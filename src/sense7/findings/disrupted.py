@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.least_squares import least_squares
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import Number, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import OUTCOMES, POOR, is_poor, turn_levels, turn_rating
 from sense7.study import Study
@@ -153,6 +153,7 @@ def in_resamples(bootstrap: ParticipantBootstrap, statistic, event: Event, value
 UNDEFINED = "too few turns around it to tell it apart"
 
 
+@finding
 def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     r"""Return the mean level around the first poor turn: as rated, in permuted order, and the difference.
 
@@ -206,6 +207,7 @@ def no_lasting(event: Event) -> str:
     return event.reason or ("" if turns.all() else lacking)
 
 
+@finding
 def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the mean level of the turns ``BEFORE`` the first poor one minus that of the ``LASTING`` turns after it.
 
@@ -244,6 +246,7 @@ def reversed_turns(study: Study) -> Study:
     return replace(study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn"))
 
 
+@finding
 def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the difference from permuted order minus that with the turns of every conversation reversed: a placebo.
 
@@ -291,6 +294,7 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     return tabulate("order of the turns", numbers, bootstrap)
 
 
+@finding
 def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the lag-1 correlation of the turns within conversations, and that in permuted order.
 
@@ -342,6 +346,7 @@ CONTRASTED = "Relational"
 FEWEST = 2
 
 
+@finding
 def continuity_contrasts(
     study: Study, bootstrap: ParticipantBootstrap, rating: str = "", poor: int = POOR, first_turn: int = 1
 ) -> pd.DataFrame:
@@ -465,6 +470,7 @@ def need_expectations(study: Study, frame: pd.DataFrame) -> None:
     need(len(frame), "no conversation has a rated turn, a desired empathy and a post-task rating")
 
 
+@finding
 def unmet_expectations(
     study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None
 ) -> pd.DataFrame:
@@ -518,6 +524,7 @@ def unmet_expectations(
     return tabulate("comparison", numbers, bootstrap)
 
 
+@finding
 def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return how much steeper the judgment falls with low ratings where more was wished for.
 

@@ -31,7 +31,7 @@ from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootst
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
-from sense7.findings.core import Number, Resamples, resampled, share, tabulate
+from sense7.findings.core import Number, Resamples, finding, resampled, share, tabulate
 from sense7.findings.individualized import participant_icc, relations, variance_parts, variance_shares
 from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
@@ -89,12 +89,24 @@ def ieval() -> Study:
     return replace(study, conversations=study.conversations.assign(topic=valence.to_numpy()))
 
 
+@finding
+def individual(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return how the page on individual judgments compares persons in iEval, and the share of context.
+
+    Valence is the context. Both are those of :func:`sense7.findings.individualized.variance_shares`.
+    """
+    shares = variance_shares(study, bootstrap)
+    comparison = shares.comparison.assign(key="ieval_" + shares.comparison["key"])
+    context = shares.shares.loc[["context"]].assign(key="ieval_one_base_share_context")
+    return pd.concat([comparison, context]).rename_axis("share")
+
+
+@finding
 def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     """Return the tables of estimates of iEval and of the corpora that the matrix rests on.
 
     - ``consistency``: alpha of iEval's five statements, and two correlations that its authors report.
-    - ``individual``: the comparison of the page on individual judgments (:func:`variance_shares`), and the context's
-      share on its base, where valence is the context: the numbers by which the two claims are judged.
+    - ``individual``: what the claims on individual judgments and on context are judged by (:func:`individual`).
     - ``person``: the person's share of the variance within bots, and ICC(1).
     - ``shares``: what bots and valence explain within people (:func:`sense7.findings.context.context_shares`).
     - ``liking``: Spearman correlations of the empathy ratings with liking the bot, over conversations, and of people's
@@ -106,9 +118,7 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
       with the person, see :mod:`sense7.findings.whose_empathy`.
     """
     ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
-    pairs, shares = correlations(ratings, bootstrap), variance_shares(study, bootstrap)
-    comparison = shares.comparison.assign(key="ieval_" + shares.comparison["key"])
-    context = shares.shares.loc[["context"]].assign(key="ieval_one_base_share_context")
+    pairs = correlations(ratings, bootstrap)
     within_people = {}
     for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
         grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
@@ -123,7 +133,7 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
                 for pair in ("understood with appropriate", "attentive with sensible")
             ),
         ),
-        "individual": pd.concat([comparison, context]).rename_axis("share"),
+        "individual": individual(study, bootstrap),
         "person": named(
             "measure",
             (
@@ -162,6 +172,7 @@ def of_conversations(conversations: pd.Index, bootstrap: ParticipantBootstrap) -
     return ConversationBootstrap(units, bootstrap.draws, bootstrap.seed, bootstrap.confidence)
 
 
+@finding
 def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Alpha of the questions that experts answered about one conversation."""
     reversed_questions = ("advice_giving", "dismissing_emotions", "self_oriented")  # a high rating is a fault
@@ -183,6 +194,7 @@ def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return named("questions", *rows)
 
 
+@finding
 def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Agreement among observers minus a language model's agreement with the person."""
     people = panel()
@@ -233,6 +245,7 @@ def felt_heard_resampling(table: pd.DataFrame, draws: int, seed: int, confidence
     return StratifiedBootstrap(table["participant"], draws, seed, confidence, table["response"] + " " + table["label"])
 
 
+@finding
 def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
     r"""Return the means of the four groups by source, the effects, and how consistent the six feelings are.
 
@@ -303,6 +316,7 @@ def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> d
     return means | {"effects": tabulate("effect", effects, bootstrap), "feelings": consistency}
 
 
+@finding
 def felt_heard_verdict(effects: pd.DataFrame) -> dict:
     """Return the verdict on the effects of source and label that the study's title claims, for a record.
 
@@ -535,12 +549,12 @@ def rules() -> pd.DataFrame:
     "seen here too" and for "the opposite", and ``whose rule it is``. Any other interval is "not seen".
     """
     shown = {}
-    for finding in FINDINGS:
+    for claimed in FINDINGS:
         by_rule = {}
-        for data_set, (_, _, rule) in finding.asked.items():
+        for data_set, (_, _, rule) in claimed.asked.items():
             by_rule.setdefault(rule, []).append(DATA_SETS[data_set])
         for rule, names in by_rule.items():
-            title = finding.title + (f" ({', '.join(names)})" if len(by_rule) > 1 else "")
+            title = claimed.title + (f" ({', '.join(names)})" if len(by_rule) > 1 else "")
             shown[title] = (*rule.words, rule.reason)
     columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
     return pd.DataFrame.from_dict(shown, orient="index", columns=columns).rename_axis("finding")
@@ -559,7 +573,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     >>> published(("finding_individualized",))["finding_individualized"]["grade"]
     'A'
     """
-    claims = claims or tuple(finding.claim for finding in FINDINGS)
+    claims = claims or tuple(claimed.claim for claimed in FINDINGS)
     path = data_file("claims.yml")
     with reading(path) as stream:
         entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
@@ -572,6 +586,7 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     }
 
 
+@finding
 def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
     """Return the verdict of every data set on every finding, and the value that it rests on.
 
@@ -588,13 +603,13 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
         elsewhere).
     """
     rows = []
-    for finding, data_set in product(FINDINGS, DATA_SETS):
-        row = {"finding": finding.name, "data_set": data_set, "verdict": NOT_ASKED}
+    for claimed, data_set in product(FINDINGS, DATA_SETS):
+        row = {"finding": claimed.name, "data_set": data_set, "verdict": NOT_ASKED}
         row |= dict.fromkeys(("key", "measure", "why", "link"), "")
-        if data_set not in finding.asked:
-            rows.append(row | {"why": finding.reasons.get(data_set, finding.reasons.get(""))})
+        if data_set not in claimed.asked:
+            rows.append(row | {"why": claimed.reasons.get(data_set, claimed.reasons.get(""))})
             continue
-        key, measure, rule = finding.asked[data_set]
+        key, measure, rule = claimed.asked[data_set]
         if key not in values:
             raise UserError(f"{key}: not among the values. Give values_of all tables that the matrix rests on.")
         known = {name: values[key][name] for name in ("estimate", "low", "high", "n", "unit", "method", "link")}
@@ -609,15 +624,15 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
     unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
     """
     words, rows = published(), []
-    for finding in FINDINGS:
-        claim = words[finding.claim]
+    for claimed in FINDINGS:
+        claim = words[claimed.claim]
         grade = f"grade {claim['grade']}" + ("" if claim["of"] == "SENSE-7" else ", follow-up paper")
-        link = f"../book/ledger.html#claim-{finding.claim.replace('_', '-')}"
-        own = {"row": finding.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
+        link = f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}"
+        own = {"row": claimed.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
         rows.append(own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None})
-        for cell in table[table["finding"] == finding.name].to_dict("records"):
+        for cell in table[table["finding"] == claimed.name].to_dict("records"):
             asked = cell["verdict"] != NOT_ASKED
-            shown = {"row": finding.title, "column": DATA_SETS[cell["data_set"]], "text": cell["measure"]}
+            shown = {"row": claimed.title, "column": DATA_SETS[cell["data_set"]], "text": cell["measure"]}
             shown["value"] = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
             shown |= {name: cell[name] for name in ("verdict", "link")} | {"n": int(cell["n"]) if asked else None}
             rows.append(shown)
@@ -626,13 +641,14 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
     """Return why a data set cannot answer, one row per finding and reason: ``data sets`` and ``why not``."""
-    titles = {finding.name: finding.title for finding in FINDINGS}
+    titles = {claimed.name: claimed.title for claimed in FINDINGS}
     some = table[table["verdict"] == NOT_ASKED].assign(name=lambda frame: frame["data_set"].map(DATA_SETS))
     shown = some.groupby(["finding", "why"], sort=False)["name"].agg(", ".join).reset_index()
     shown = shown.set_index(shown["finding"].map(titles).rename("finding"))
     return shown[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
 
 
+@finding
 def tally(table: pd.DataFrame) -> pd.DataFrame:
     """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all."""
     counts = Counter(table["verdict"])
@@ -659,12 +675,12 @@ def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
     line is at one. One row for each finding and data set, named with the value in its own unit.
     """
     rows = {}
-    for finding in FINDINGS:
-        for row in table[(table["finding"] == finding.name) & (table["key"] != "")].to_dict("records"):
-            line = finding.asked[row["data_set"]][2].line
+    for claimed in FINDINGS:
+        for row in table[(table["finding"] == claimed.name) & (table["key"] != "")].to_dict("records"):
+            line = claimed.asked[row["data_set"]][2].line
             furthest = max(abs(row[end] - line) for end in ("low", "high"))
             value, low, high = ((row[end] - line) / furthest for end in ("estimate", "low", "high"))
             shown = f"{row['estimate']:.1%}" if row["unit"].startswith("share") else f"{row['estimate']:.3f}"
-            name = f"{finding.title} ({DATA_SETS[row['data_set']]}: {shown})"
+            name = f"{claimed.title} ({DATA_SETS[row['data_set']]}: {shown})"
             rows[name] = estimate_row(value, low, high, n=row["n"], unit="of the further end", method=row["method"])
     return estimate_table(rows, "finding, data set and value")

@@ -5,6 +5,7 @@ import pandas as pd
 
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance
+from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSIONS, LEVELS
@@ -219,6 +220,7 @@ def _cut(text: str, length: int) -> str:
     return (head.rsplit(" ", 1)[0] if " " in head[length // 2 :] else head) + CUT_MARK
 
 
+@finding
 def dimensions_with_examples(examples: pd.DataFrame) -> pd.DataFrame:
     """Return how many dimensions have an example at both ends.
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, require_own, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS
 
@@ -104,6 +104,7 @@ def label_counts(values) -> np.ndarray:
 NEVER_RATED = "no conversation of this data set has ground truth"
 
 
+@finding
 def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations with ground truth that have each label 1..5; n counts conversations."""
     require_own(study, bootstrap)
@@ -160,6 +161,7 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
     return frame.mask(rounded((frame - truth).abs()) == 0, np.broadcast_to(truth, frame.shape))
 
 
+@finding
 def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of the conversations that have another label under other conventions of the ground truth.
 

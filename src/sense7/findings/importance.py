@@ -9,7 +9,7 @@ import pandas as pd
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
 from sense7.estimators.order import rounded
-from sense7.findings.core import require_own
+from sense7.findings.core import finding, require_own
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -75,6 +75,7 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
     return max(answered, key=answered.get) if answered else None
 
 
+@finding
 def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of participants that name each dimension as the most important.
 
@@ -174,6 +175,7 @@ def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, deci
     return totals[_possible(published, totals, decimals)[1].all(axis=1), 0].tolist()
 
 
+@finding
 def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> dict:
     """Return the smallest number of people of which all published shares can be shares, as a row of estimates.
 
@@ -205,6 +207,7 @@ def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decim
     )
 
 
+@finding
 def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> dict:
     """Return whether all published shares can be shares of so many people, for the ledger.
 

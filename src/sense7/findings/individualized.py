@@ -16,7 +16,7 @@ from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws
 from sense7.estimators.rater_agreement import icc_of_sums, icc_sums
 from sense7.findings.context import CONTEXT, context_design, context_frame, not_varying, products
-from sense7.findings.core import Number, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.measures import conversation_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
@@ -166,6 +166,7 @@ class VarianceParts:
     on_one_base: pd.DataFrame
 
 
+@finding
 def variance_parts(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> VarianceParts:
     r"""Return variance components of the ground truth by a mixed model (REML), conditions fixed, and their shares.
 
@@ -297,6 +298,7 @@ class VarianceShares:
     comparison: pd.DataFrame
 
 
+@finding
 def variance_shares(
     study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS, frame: pd.DataFrame | None = None
 ) -> VarianceShares:
@@ -424,6 +426,7 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 # The same person
 
 
+@finding
 def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return ICC(1) of participants over conversations' ground truth, by analysis of variance; n conversations."""
     require_own(study, bootstrap)
@@ -440,6 +443,7 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     return tabulate("ratings", [Number("as rated", icc, *how, frame, "icc_1", undefined)], bootstrap)
 
 
+@finding
 def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the mean absolute difference of two ratings in the same condition, by two people and by one.
 
@@ -639,6 +643,7 @@ def participant_means(study: Study) -> pd.Series:
     return rounded(conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean().dropna())
 
 
+@finding
 def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
     """Return how every characteristic is related to participants' mean ratings, with control of false discoveries.
 
@@ -661,6 +666,7 @@ def relations(study: Study, bootstrap: ParticipantBootstrap) -> Relations:
     return relations_of(study.participants, participant_means(study), bootstrap, bootstrap.draws)
 
 
+@finding
 def relations_of(
     sheet: pd.DataFrame | None, means: pd.Series, bootstrap: ParticipantBootstrap, permutations: int
 ) -> Relations:
@@ -764,6 +770,7 @@ def noncentral_limits(f: float, above: int, below: int, n: int, confidence: floa
     return limits[0], limits[1]
 
 
+@finding
 def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return what all characteristics together explain of the variance of participants' means, and what they predict.
 

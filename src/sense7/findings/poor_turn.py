@@ -16,7 +16,7 @@ from sense7.estimators.least_squares import coefficient, least_squares, within, 
 from sense7.estimators.mixed import fit_random_intercept, random_intercept_sums
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
-from sense7.findings.core import Number, need, require_own, resampled, tabulate
+from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.measures import OUTCOMES, is_poor, turn_rating
 from sense7.study import Study
 from sense7.terminal import count_of
@@ -113,6 +113,7 @@ def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: st
     return poor_turn_measures(study, bootstrap, outcome)["d"]
 
 
+@finding
 def poor_turn_measures(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
 ) -> dict[str, pd.DataFrame]:
@@ -224,6 +225,7 @@ def _holds(effects, published: float):
     return (rounded(effects["low"]) <= published) & (published <= rounded(effects["high"]))
 
 
+@finding
 def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     """Return how many definitions have an interval that holds a published value, and whether at least one has.
 
@@ -277,6 +279,7 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     return {"counts": estimate_table(rows, "what"), "held": answer}
 
 
+@finding
 def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
     """Return how much lower conversations with a poor turn are rated afterwards, with more and more held equal.
 
@@ -360,6 +363,7 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()].astype({"rated": int})
 
 
+@finding
 def cross_validated_r2(
     study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy", rating: str = "overall"
 ) -> pd.DataFrame:
@@ -437,6 +441,7 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
     return np.stack([mean, peak_and_end, every - mean], axis=-1)
 
 
+@finding
 def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return Spearman's correlation over conversations of mean post-task empathy with the post-task experience.
 

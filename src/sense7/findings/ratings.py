@@ -5,7 +5,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
 from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
-from sense7.findings.core import require_own
+from sense7.findings.core import finding, require_own
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -18,9 +18,9 @@ __all__ = [
     "level_counts",
     "mean_levels",
     "nearest_rivals",
+    "published_shares",
     "relational_very_poor_of_all",
     "shares_very_poor",
-    "under_claims",
 ]
 
 _FIRST_TURN = {
@@ -39,7 +39,7 @@ _RIVALS = {
 }
 """Rows of :func:`nearest_rivals` -> key, unit."""
 
-_CLAIMED = {
+_PUBLISHED = {
     "applicability_Relational": "relational_applicability",
     "very_poor_of_rated_Relational": "relational_very_poor",
 }
@@ -70,6 +70,7 @@ def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
     return estimate_row(n=0, unit=unit, method=method, reason=reason)
 
 
+@finding
 def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of turns in which each rating has a level.
 
@@ -93,6 +94,7 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     return estimate_table(rows, "rating", {name: f"applicability_{name}" for name in rows})
 
 
+@finding
 def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational") -> pd.DataFrame:
     """Return the share of all turns of the assistant in which a dimension has a level: one row.
 
@@ -117,6 +119,7 @@ def _rated(turns: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
     return (states == RATED).to_numpy(), (states != UNREADABLE).to_numpy()
 
 
+@finding
 def applicability_of_first_turn(
     study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
 ) -> pd.DataFrame:
@@ -157,6 +160,7 @@ def applicability_of_first_turn(
     return estimate_table(rows, "turns", _FIRST_TURN if name == "Relational" else None)
 
 
+@finding
 def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor among the turns that have a level, for each rating.
 
@@ -170,6 +174,7 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
     return estimate_table(rows, "rating", {name: f"very_poor_of_rated_{name}" for name in rows})
 
 
+@finding
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
     require_own(study, bootstrap)
@@ -186,6 +191,7 @@ def _share_very_poor(study: Study, name: str, bootstrap: ParticipantBootstrap, *
     return _ratio_row(labels(turns[name]) == 1, chosen, turns["participant"], bootstrap, unit, method)
 
 
+@finding
 def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return how far Relational Continuity lies from its nearest rival: below in applicability, above in very poor.
 
@@ -232,6 +238,7 @@ def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     return estimate_table(rows, "distance")
 
 
+@finding
 def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the mean level of each rating over the turns that have one.
 
@@ -259,9 +266,11 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     return estimate_table(rows, "rating", {name: f"mean_{name}" for name in rows})
 
 
-def under_claims(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that the ledger compares with a published value, under the ledger's key."""
-    return under_keys(table, _CLAIMED)
+@finding
+def published_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+    """Return the shares of :func:`applicability` and :func:`shares_very_poor` that the paper publishes."""
+    shares = pd.concat([applicability(study, bootstrap), shares_very_poor(study, bootstrap)])
+    return under_keys(shares, _PUBLISHED)
 
 
 def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:

@@ -60,7 +60,7 @@ from sense7.estimators.factor import (
     reduced_correlations,
 )
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, resampled, share, tabulate
+from sense7.findings.core import Number, finding, need, resampled, share, tabulate
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
 
@@ -104,6 +104,7 @@ class Items:
         return Number(name, statistic, **declared)
 
 
+@finding
 def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
 
@@ -134,6 +135,7 @@ def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: Partici
     return estimate_table(rows, "ratings")
 
 
+@finding
 def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
     """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn", "post" or "" for no keys."""
     never = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
@@ -145,6 +147,7 @@ def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, 
     return estimate_table(rows, "left out", keys)
 
 
+@finding
 def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return alpha, and the mean correlation of two dimensions, within conversations and between them, pairwise.
 
@@ -210,6 +213,7 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
     return tabulate("level", [number(*one) for one in kinds], bootstrap)
 
 
+@finding
 def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return how often all ratings of a turn are one level, and alpha without the participants who do so most.
 
@@ -250,6 +254,7 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     return estimate_table(rows, "straight-lining")
 
 
+@finding
 def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
     """Return Pearson's correlation of each pair of items over the units that rate both; keys if ``recorded_as``.
 
@@ -306,6 +311,7 @@ def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
+@finding
 def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
     """Return the correlation of each item with the sum of the others, pairwise; n counts units that rate the item."""
     items = Items(ratings, "pairwise", fewest=2)
@@ -324,6 +330,7 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorde
     return tabulate("item", numbers, bootstrap)
 
 
+@finding
 def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the mean correlation of two items per turn, pairwise: one row.
 
@@ -344,6 +351,7 @@ def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBoots
     return tabulate("level", [number], bootstrap)
 
 
+@finding
 def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
     """Return the eigenvalues of the correlations, listwise, from the largest; they sum to the number of items.
 
@@ -415,6 +423,7 @@ def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SI
     return pd.DataFrame(np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank"))
 
 
+@finding
 def retained(
     ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS, recorded_as: str = ""
 ) -> pd.DataFrame:
@@ -451,6 +460,7 @@ def retained(
     return estimate_table(rows, "what is counted")
 
 
+@finding
 def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return omega total of one factor by maximum likelihood, and its loadings, listwise; fitted in every resample.
 
@@ -494,6 +504,7 @@ def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
     return tabulate("ratings", [omega], bootstrap), tabulate("item", loadings, bootstrap)
 
 
+@finding
 def fit_indices(ratings: pd.DataFrame, *, recorded_as: str = "") -> pd.DataFrame:
     r"""Return how well one factor fits: CFI, RMSEA and SRMR, listwise.
 

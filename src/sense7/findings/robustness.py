@@ -24,7 +24,7 @@ from sense7.estimators.ranks import spearman_row
 from sense7.findings.agreement import kappa_row
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
-from sense7.findings.core import Number, need, require_own, resampled, share
+from sense7.findings.core import Number, finding, need, require_own, resampled, share
 from sense7.findings.disrupted import LOW_BELOW, continuity_contrasts, expectation_conversations, unmet_expectations
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
@@ -252,6 +252,7 @@ def agreement(table: pd.DataFrame, headline: str, published: float | None = None
     return (rounded(known["low"]) <= value) & (value <= rounded(known["high"]))
 
 
+@finding
 def summary(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.DataFrame:
     """Return the range of a multiverse, and the share of its specifications whose interval agrees with the headline.
 
@@ -580,6 +581,7 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     return estimate_table({"best minus worst condition": row, "poor turn, Cohen's d": poor}, "statistic")
 
 
+@finding
 def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Return the smallest true difference that a test of this design would detect with a given power.
 

@@ -36,7 +36,7 @@ from sense7.estimators.alpha import alpha_row
 from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import estimate_table
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, Resamples, tabulate
+from sense7.findings.core import Number, Resamples, finding, tabulate
 from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
 
 __all__ = ["CREDIT", "facts", "main_groups", "panel", "tables", "verdict"]
@@ -94,6 +94,7 @@ def experts_agreement(r: Resamples) -> np.ndarray:
     return np.mean([r.spearman(expert, f"without_{expert}") for expert in EXPERTS], axis=0)
 
 
+@finding
 def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.DataFrame]:
     """Return all tables of the page: observers, person, differences, levels, noise, spread.
 
@@ -228,6 +229,7 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     return found
 
 
+@finding
 def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return what the page says in words and counts, as arguments of ``Recorder.value``."""
     n, main, wider = len(people.scores), tables["differences"].iloc[0], tables["spread"].iloc[-1]

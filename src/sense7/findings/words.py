@@ -16,7 +16,7 @@ from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, need, require_own, share, tabulate
+from sense7.findings.core import Number, finding, need, require_own, share, tabulate
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
@@ -71,6 +71,7 @@ def commented_turns(study: Study) -> pd.DataFrame:
     return frame.assign(comment=frame["comment"].astype(object).where(frame["comment"].notna(), None))
 
 
+@finding
 def comment_counts(study: Study) -> pd.DataFrame:
     """Return the number of comments on assistant turns, and of participants who wrote them; counted, so no interval."""
     frame = commented_turns(study)
@@ -84,6 +85,7 @@ def comment_counts(study: Study) -> pd.DataFrame:
     return estimate_table(rows, "count", keys)
 
 
+@finding
 def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of rated turns with a comment, of all and by level; turns without a level are left out."""
     require_own(study, bootstrap)
@@ -211,6 +213,7 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     return pd.DataFrame(rows, columns=columns).set_index("term")
 
 
+@finding
 def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
     """Return the term that marks comments on poor turns most, and that of good ones, of :func:`distinctive_terms`.
 
@@ -457,6 +460,7 @@ def echo(user: str, assistant: str) -> float:
     return len(own & before) / len(own) if own and before else float("nan")
 
 
+@finding
 def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return every proxy with its association with the overall rating of the turn; n counts turns.
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, tabulate
+from sense7.findings.core import Number, finding, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
@@ -210,6 +210,7 @@ def baseline_predictions(
     return found
 
 
+@finding
 def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Accuracy and Spearman's correlation of every baseline.
 
@@ -247,6 +248,7 @@ def baseline_table(baselines: Mapping[str, Baseline], bootstrap: ParticipantBoot
     )
 
 
+@finding
 def accuracy_gains(baselines: Mapping[str, Baseline], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Accuracy of each baseline minus that of the majority label, over the same conversations.
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio_difference, resampled_p
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
-from sense7.findings.core import resampled
+from sense7.findings.core import finding, resampled
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
@@ -65,6 +65,7 @@ def factors(study: Study, judge_model: str = "") -> tuple[pd.DataFrame, dict[str
     return groups, reasons
 
 
+@finding
 def bias_table(
     study: Study, runs: Mapping[str, pd.DataFrame], bootstrap: ParticipantBootstrap, *, policy: str = "strict"
 ) -> pd.DataFrame:

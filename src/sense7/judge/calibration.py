@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
+from sense7.findings.core import finding
 from sense7.findings.ground_truth import labels
 from sense7.judge.judges import ABSENT
 from sense7.taxonomy import LEVELS
@@ -81,6 +82,7 @@ def calibrated(frame: pd.DataFrame) -> np.ndarray:
     return mapped
 
 
+@finding
 def calibration_errors(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     r"""Expected calibration error before and after calibration.
 

@@ -26,6 +26,7 @@ from scipy.special import ndtr, ndtri
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import COLUMNS, Estimate, estimate_row, estimate_table
 from sense7.estimators.mixed import Nested, fit_nested, nested_sums
+from sense7.findings.core import finding
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.findings.individualized import MODEL_DRAWS, rated_conversations, variance_parts
 from sense7.findings.measures import conversation_ratings
@@ -136,6 +137,7 @@ def ceiling_curve(thresholds, shares=SHARES) -> pd.DataFrame:
     return pd.DataFrame(_ceilings(cuts, s), index=pd.Index(s, name="content share"))
 
 
+@finding
 def curve_estimates(curve: pd.DataFrame, n: int) -> pd.DataFrame:
     """The ceilings of Spearman's correlation and of accuracy at content shares of three and six tenths.
 
@@ -224,6 +226,7 @@ def content_share_needed(rho: float) -> float:
     return float(brentq(lambda share: 6 / np.pi * np.arcsin(np.sqrt(share) / 2) - rho, 0.0, 1.0, xtol=1e-9))
 
 
+@finding
 def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     """The smallest content shares that judges' correlations need, if they saw only the text.
 
@@ -262,6 +265,7 @@ def shares_needed(judges: pd.DataFrame, study: Study) -> pd.DataFrame:
     return estimate_table(rows, "judge")
 
 
+@finding
 def content_share_itself() -> dict:
     """The content share, which no data with one rater of each conversation can estimate: a value with its reason.
 
@@ -323,6 +327,7 @@ class ContentShares:
     drawn: np.ndarray
 
 
+@finding
 def content_shares(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> ContentShares:
     r"""Upper bound of the content share, if participants' levels are their own.
 
@@ -405,6 +410,7 @@ def _percentile_row(drawn: np.ndarray, people, bootstrap: ParticipantBootstrap, 
     return bootstrap.row(Estimate(float(drawn[0]), *interval), **shown, how=kind)
 
 
+@finding
 def ceilings_at_bound(study: Study, bootstrap: ParticipantBootstrap, shares: ContentShares) -> pd.DataFrame:
     """The ceilings at the upper bound of the content share, which no judge of the text passes if it holds.
 

@@ -17,7 +17,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import NO_WIDTH, ParticipantBootstrap, resampled_p
 from sense7.estimators.estimates import estimate_row, estimate_table, holm, safe_names
 from sense7.estimators.order import rounded
-from sense7.findings.core import tabulate
+from sense7.findings.core import finding, tabulate
 from sense7.judge.files import counted_scores
 from sense7.judge.judges import ABSENT, simulated_prefix
 from sense7.judge.metrics import METRICS, SHARE, Metric, OverRuns, Run, Unresampled, means, resampling
@@ -181,6 +181,7 @@ def decided(p, confidence: float):
 # The judges of an edition, for its page
 
 
+@finding
 def compare_edition(
     judges: Mapping[str, Mapping[str, pd.DataFrame]],
     judge: str,
@@ -244,6 +245,7 @@ def compare_edition(
     return replace(found, differences=tables, counts=estimate_table(rows, "count"), judge=judge)
 
 
+@finding
 def jury_of_runs(judges: Mapping, found: Comparison) -> pd.DataFrame:
     """Return what the mean score of all runs of the shown judge gains over its mean run, on the conversations compared.
 

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from sense7.errors import UserError
 from sense7.estimators.bootstrap import FEWEST_PARTICIPANTS, ParticipantBootstrap
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import not_written, replacing_folder
+from sense7.findings.core import finding
 from sense7.findings.ground_truth import ground_truth, labels, other_ground_truths
 from sense7.judge.files import (
     UNSTATED,
@@ -326,12 +327,36 @@ def chosen_judge(judges: dict[str, dict[str, pd.DataFrame]], name: str = "") -> 
     return name or max(judges, key=lambda judge: len(judges[judge]), default="")
 
 
+@dataclass(frozen=True)
+class JudgeTables:
+    """What is shown of one judge: tables of estimates, the confusion of its levels, and facts about its files.
+
+    ``frequent_levels`` counts the levels given by enough participants. With ``prefix`` the methods of a simulated
+    judge's values begin.
+    """
+
+    judge: str
+    mean: pd.DataFrame
+    spread: pd.DataFrame
+    authors: pd.DataFrame
+    coverage: pd.DataFrame
+    bounds: pd.DataFrame
+    calibration: pd.DataFrame
+    stability: pd.DataFrame
+    level_and_length: pd.DataFrame
+    recognition: pd.DataFrame
+    confusion: pd.DataFrame
+    frequent_levels: int
+    prefix: str
+
+
+@finding
 def detail(
     judges: Mapping[str, Mapping[str, pd.DataFrame]],
     judge: str,
     bootstrap: ParticipantBootstrap,
     words: pd.Series | None = None,
-) -> SimpleNamespace:
+) -> JudgeTables:
     """Every table about one judge, with the keys of its rows.
 
     Parameters
@@ -347,10 +372,8 @@ def detail(
 
     Returns
     -------
-    SimpleNamespace
-        judge; tables of estimates mean, spread, authors, coverage, bounds, calibration, stability, level_and_length and
-        recognition; confusion; frequent_levels, the number of levels given by enough participants; and prefix, with
-        which the method of a simulated judge's values begins.
+    JudgeTables
+        The tables whose rows are recorded have keys.
 
     Examples
     --------
@@ -378,7 +401,7 @@ def detail(
         tables[name] = table.assign(**nothing, method=prefix + table["method"], key=keys)
     pairs = pooled[["participant", "ground_truth", "score"]].dropna()
     often = pairs["participant"].groupby(labels(pairs["ground_truth"])).nunique() >= FEWEST_PARTICIPANTS
-    return SimpleNamespace(
+    return JudgeTables(
         judge=judge, **tables, confusion=strict.confusion, frequent_levels=int(often.sum()), prefix=prefix
     )
 
@@ -399,6 +422,7 @@ def assistant_words(study: Study) -> pd.Series:
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
 
+@finding
 def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Recall and false positive rate of each level, to be drawn side by side.
 
@@ -433,7 +457,8 @@ def recall_and_false_positive_rate(mean: pd.DataFrame) -> dict[str, pd.DataFrame
     }
 
 
-def facts(judges: Mapping[str, object], detail: SimpleNamespace) -> list[dict]:
+@finding
+def facts(judges: Mapping[str, object], detail: JudgeTables) -> list[dict]:
     """What is said of the judge that is shown in words and counts, as arguments of ``Recorder.value``.
 
     ``judge_shown``; ``judge_used_authors_prompt`` (by the names of its files: the text of the authors' prompt is not

@@ -36,7 +36,7 @@ from sense7.estimators.estimates import Estimate, holm
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_in_draws, spearmans_in_draws
 from sense7.estimators.rater_agreement import STEPS, quadratic_kappa
-from sense7.findings.core import Number, tabulate
+from sense7.findings.core import Number, finding, tabulate
 from sense7.judge.comparison import agreement_sums, krippendorff_alpha
 from sense7.judge.metrics import run_metrics
 from sense7.sources.converters import QUESTIONS as STAND_INS
@@ -156,6 +156,7 @@ def agreement_table(judged: pd.DataFrame) -> pd.DataFrame:
     return table.join(pd.DataFrame(rows)).iloc[order].reset_index(drop=True)
 
 
+@finding
 def reproduced(agreement: pd.DataFrame) -> list[dict]:
     """Return how many published values are reproduced, as arguments of ``Recorder.value``.
 
@@ -400,6 +401,7 @@ def by_question(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, B
 # The page's tables
 
 
+@finding
 def tables(judged: pd.DataFrame, bootstrap: CorpusBootstrap) -> dict[str, dict[str, pd.DataFrame]]:
     """Return all tables of the page.
 
@@ -488,6 +490,7 @@ def _scores(judged: pd.DataFrame) -> pd.DataFrame:
     return chosen.groupby("conversation", sort=False)[[*EXPERTS, *JUDGES]].mean()
 
 
+@finding
 def facts(judged: pd.DataFrame, tables: Mapping[str, Mapping[str, pd.DataFrame]]) -> list[dict]:
     """Return what the page counts, and says in words of each judge, as arguments of ``Recorder.value``."""
     conversations, questions = judged["conversation"].nunique(), len(judged.drop_duplicates(["corpus", "question"]))

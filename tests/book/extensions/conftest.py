@@ -61,7 +61,8 @@ def recorded():
 
     def make(key="alpha", estimate=0.8, low=0.7, high=0.85, **other):
         value = {"key": key, "estimate": estimate, "low": low, "high": high, "n": 1234, "unit": "alpha"}
-        return value | {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4} | other
+        value |= {"method": f"method of <{key}>", "reason": None, "notebook": "03", "cell": 4}
+        return value | {"computed_by": {"function": "sense7.findings.alpha", "options": {}}} | other
 
     return make
 

@@ -21,11 +21,10 @@ from sphinx.application import ENV_PICKLE_FILENAME
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from sense7.book.ledger import source_of
 from sense7.book.pages import banner, describe
 from sense7.implied import FILE as IMPLIED
 from sense7.implied import ImpliedTruth
-from sense7.record import format_number, format_value, read_values
+from sense7.record import called, format_number, format_value, read_values
 from sense7.taxonomy import SIMULATED_WORDS
 
 __all__ = ["setup"]
@@ -132,9 +131,7 @@ def _value(env, text: str) -> tuple[str, str]:
         is_marked = part != "n" and env.docname != env.config.root_doc
         words = format_value(value, part) + marks(edition, key) * is_marked
     explanation = value["reason"] if value["estimate"] is None else f"n = {value['n']:,}; {value['method']}"
-    if source := source_of(edition.folder / "notebooks" / f"{value['notebook']}.ipynb", value):
-        env.note_dependency(str(source.file))
-        explanation = f"{explanation}; computed by {source}"
+    explanation = f"{explanation}; computed by {called(value)}"
     if value["estimate"] is None:
         said = env.temp_data.setdefault("sense7-reasons", set())
         if value["reason"] not in said:  # a page gives a reason once
