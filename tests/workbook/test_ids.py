@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from sense7.errors import UserError
 from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
-from sense7.workbook.diagnostics import WARNING
-from sense7.workbook.ids import as_name, group_spellings
+from sense7.workbook.diagnostics import NOTICE, WARNING
+from sense7.workbook.ids import as_name, group_spellings, look_alikes
 
 ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
 COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"
 SAME = {
-    "blank at the end": "Modell 1 ",
     "two blanks": "Modell  1",
     "no-break space": f"Modell{NBSP}1",
     "line break": "Modell\n1",
@@ -24,7 +23,25 @@ SAME = {
     "soft hyphen": f"Mo{SOFT_HYPHEN}dell 1",
     "byte order mark": f"{BOM}Modell 1",
     "direction mark": f"{RIGHT_TO_LEFT}Modell 1",
+    "control character": "Mo\x02dell 1",
+    "full-width letters": "\uff2d\uff4fdell \uff11",
+    "ligature": "Mode\u217cl 1",
+    "entity": "Modell&nbsp;1",
+    "entity by its number": "Mod&#101;ll 1",
+    "entity resolved twice": "Modell&amp;#32;1",
 }
+SIGNS = {
+    "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d",
+    "'": "\u2018\u2019\u201b\u2032\u02bc\u00b4`\uff07",
+    '"': "\u201c\u201d\u201e\u2033\uff02",
+}
+"""Sign of the keyboard -> what programs write for it."""
+
+LOOKS = {"A": "\u0410", "B": "\u0392", "C": "\u0421", "E": "\u0415", "H": "\u041d", "I": "\u0406", "K": "\u039a"}
+LOOKS |= {"M": "\u041c", "O": "\u041e", "P": "\u03a1", "T": "\u0422", "X": "\u03a7", "D": "\u13a0", "W": "\u13b3"}
+LOOKS |= {"a": "\u0430", "c": "\u0441", "e": "\u0435", "o": "\u043e", "p": "\u0440", "x": "\u0445", "y": "\u0443"}
+"""Latin letter -> one of another alphabet (Cyrillic, Greek, Cherokee) that looks like it."""
+
 COLUMNS = {"PID": "participant", "Model": "condition", "PreTaskChoice": "topic"}
 
 
@@ -48,7 +65,71 @@ def test_a_name_is_its_own_name(text):
 def test_what_cannot_be_seen_makes_no_other_name(read, column, spelling):
     study = read(tasks={column: ["Modell 1", spelling, "Modell 1", spelling]})
     assert set(study.conversations[COLUMNS[column]]) == {"Modell 1"}
+    [notice] = study.diagnostics
+    assert (notice.severity, notice.kind, notice.column, notice.rows) == (NOTICE, "replaced-signs", column, (3, 5))
+    assert f"{spelling!r} " in notice.problem or f"{spelling!r} as" in notice.problem
+    assert "as 'Modell 1'" in notice.problem
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_blanks_at_the_ends_are_no_sign(read, column):
+    study = read(tasks={column: ["Modell 1", "Modell 1 ", " Modell 1", "Modell 1\n"]})
+    assert set(study.conversations[COLUMNS[column]]) == {"Modell 1"}
     assert not study.diagnostics
+
+
+NAMES = st.text("AZaz09 .-'\"", min_size=1).map(lambda text: f"P{' '.join(text.split())}7")
+
+
+@given(name=NAMES, data=st.data())
+def test_a_name_is_the_same_with_any_sign_that_programs_write_for_one_of_the_keyboard(name, data):
+    written = "".join(data.draw(st.sampled_from([sign, *SIGNS.get(sign, "")])) for sign in name)
+    places = data.draw(st.lists(st.integers(0, len(written)), max_size=3))
+    for place in places:
+        written = written[:place] + data.draw(st.sampled_from([ZWSP, BOM, SOFT_HYPHEN, "\x01"])) + written[place:]
+    assert as_name(written) == as_name(name)
+
+
+@given(name=st.text("".join(LOOKS), min_size=1, max_size=8).map(lambda text: f"P{text}7"), data=st.data())
+def test_names_with_letters_of_other_alphabets_are_told_and_stay_apart(name, data):
+    place = data.draw(st.integers(1, len(name) - 2))
+    other = name[:place] + LOOKS[name[place]] + name[place + 1 :]
+    assert as_name(other) != as_name(name)
+    assert look_alikes([name, "Q1", other]) == [[name, other]]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_both_forms_of_names_that_look_alike_are_told(read, column):
+    study = read(tasks={column: ["A01", "\u041001", "A01", "A01"]})
+    [warning] = study.diagnostics
+    assert (warning.severity, warning.column, warning.rows) == (WARNING, column, (2, 3, 4, 5))
+    assert "'A01' (3 rows)" in warning.problem
+    assert "'\u041001' (U+0410 CYRILLIC CAPITAL LETTER A) (1 row)" in warning.problem
+
+
+def test_names_of_one_keyboard_and_names_in_another_script_are_no_look_alikes():
+    assert look_alikes(["Pl1", "PI1", "P11", "O0", "OO"]) == []
+    assert look_alikes(["\u0410\u043d\u043d\u0430", "Anna", "\u041e\u043b\u0435\u0433"]) == []
+
+
+def test_many_groups_of_names_are_one_warning(read):
+    names = [f"plan {number}{case}" for number in range(30) for case in "aA"]
+    tasks = {"PID": names, "TaskId": [f"C{number}" for number in range(60)]}
+    [warning] = [one for one in read(tasks=tasks).diagnostics if one.kind == "similar-participants"]
+    assert warning.count == 60
+    assert "and 27 other groups" in warning.problem
+
+
+def test_answers_of_people_that_differ_in_case_are_told(minimal_sheets):
+    study = parse_sheets(minimal_sheets(participants={"Group": ["Nurse", "nurse", "nurse"]}))
+    [warning] = study.diagnostics
+    assert (warning.kind, warning.sheet, warning.column) == ("similar-groups", "Participants", "Group")
+
+
+def test_a_message_whose_id_looks_like_that_of_a_task_is_matched_with_a_warning(read):
+    study = read(messages={"TaskId": ["\u04211"] * 4 + ["C2"] * 4 + ["C3"] * 4 + ["C4"] * 4})
+    assert len(study.messages) == 16
+    assert [warning.kind for warning in study.diagnostics] == ["respelt-id"]
 
 
 def test_composed_and_decomposed_letters_are_the_same(read):
@@ -67,7 +148,7 @@ def test_ids_of_all_sheets_are_matched_alike(read):
     )
     assert study.messages["conversation"].value_counts().tolist() == [4] * 4
     assert study.participants["participant"].tolist() == ["P1", "P2", "P3"]
-    assert not study.diagnostics
+    assert {one.kind for one in study.diagnostics} == {"replaced-signs"}
 
 
 def test_predictions_are_matched_alike(tmp_path):

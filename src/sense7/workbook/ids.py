@@ -3,18 +3,12 @@
 import contextlib
 import math
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from sense7.characters import look_of, with_code_points, with_plain_signs
 from sense7.terminal import count_of
-
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-"""Characters that Unicode calls default ignorable: zero-width, bidirectional and the like."""
 
 _LIKE_NUMBER = re.compile(
     r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
@@ -31,6 +25,9 @@ _SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
 CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
 """Numbers that survey programs write for a missing answer."""
+
+MOST_GROUPS = 10
+"""Groups of similar names of a column that are told one by one."""
 
 
 def cell_name(column: int, row: int) -> str:
@@ -61,13 +58,13 @@ def as_texts(cells: Sequence) -> list[str | None]:
 
 
 def as_name(cell) -> str | None:
-    """A cell as a name or id in form NFC, invisible characters and doubled space left out: 12.0 and "12 " are 12."""
+    """A cell as a name or id in plain signs: 12.0 and "12 " are 12; see :func:`sense7.characters.with_plain_signs`."""
     text = as_text(as_shown(cell) if isinstance(cell, float) and not cell.is_integer() else cell)
     if text is None:
         return None
-    if text.isascii() and text.isprintable() and "  " not in text:
+    if text.isascii() and text.isprintable() and not any(sign in text for sign in ("  ", "&", "`")):
         return text.strip() or None
-    return " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split()) or None
+    return with_plain_signs(text) or None
 
 
 def as_names(cells: Sequence) -> list[str | None]:
@@ -128,24 +125,41 @@ def codes_among(numbers: Iterable[float], size: int = 0) -> list[float]:
 
 
 def _loose_form(identifier: str) -> str:
-    """What is left of an id without case, braces and the forms of a number."""
-    form = unicodedata.normalize("NFKC", identifier.casefold()).strip("{}")
+    """What is left of an id without case, braces, space between letters and signs, and the forms of a number."""
+    form = identifier.casefold().strip("{}")
+    form = re.sub(r"(?<!\d)\s|\s(?!\d)", "", form)
     # Not by int(), which refuses very long numbers.
     return form.split(".")[0].lstrip("0") or "0" if re.fullmatch(r"\d+(\.0*)?", form) else form
 
 
 def group_spellings(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names by what is left of them without case, braces and leading zeros."""
+    """Names by what is left of them without case, braces, space and leading zeros."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
         groups[_loose_form(name)].append(name)
     return groups
 
 
+def look_alikes(names: Iterable[str]) -> list[list[str]]:
+    """Names that look alike, in groups: one at least has letters of another alphabet."""
+    distinct = list(dict.fromkeys(names))
+    if all(map(str.isascii, distinct)):
+        return []
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in distinct:
+        groups[look_of(name)].append(name)
+    # On a keyboard's own signs, such as l, I and 1, a person has looked.
+    return [group for group in groups.values() if len(group) > 1 and not all(map(str.isascii, group))]
+
+
 def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
-    """Names that are not among the known ones -> the only known one that is alike."""
+    """Names that are not among the known ones -> the only known one that is alike, or else looks alike."""
+    strange = set(names) - known - {None}
     groups = group_spellings(known)
-    alike = {name: groups.get(_loose_form(name), []) for name in set(names) - known - {None}}
+    alike = {name: groups.get(_loose_form(name), []) for name in strange}
+    for group in look_alikes([*known, *strange]) if strange else []:
+        for name in strange.intersection(group):
+            alike[name] = alike[name] or [other for other in group if other in known]
     return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
 
@@ -168,11 +182,43 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
         table.add(entry, official, rows, names[rows[0] - 2] if rows else "")
 
 
-def report_similar(table, official: str, names: list[str | None], rows: list[int], noun: str) -> None:
-    """Report names of a column that differ only in case, braces or leading zeros: each stays one of its own."""
+def report_replaced_signs(
+    table, column: str | int, cells: Sequence, names: list[str | None], *, joined_only: bool = False
+) -> None:
+    """Report names that are not read as they are written, both forms of three of them; blanks at the ends are no sign.
+
+    ``joined_only``: only those that came to equal a name that is written otherwise.
+    """
+    written: dict[str, set[str]] = defaultdict(set)
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for row, (cell, name) in enumerate(zip(cells, names, strict=True), 2):
+        if name is not None:
+            form = cell.strip(" \t\r\n") if isinstance(cell, str) else name
+            written[name].add(form)
+            if form != name:
+                rows_of[form].append(row)
+    name_of = {form: name for name, forms in written.items() for form in forms if form in rows_of}
+    if joined_only:
+        name_of = {form: name for form, name in name_of.items() if len(written[name]) > 1}
+    shown = [f"{with_code_points(form)} as {name!r}" for form, name in list(name_of.items())[:3]]
+    if len(name_of) > 3:
+        shown.append(f"and {len(name_of) - 3:,} others")
+    rows = sorted(chain.from_iterable(rows_of[form] for form in name_of))
+    table.add("replaced-signs", column, rows, forms=", ".join(shown))
+
+
+def report_similar(table, column: str | int, names: list[str | None], rows: list[int], noun: str) -> None:
+    """Report names of a column that are spelt or look alike: each stays one of its own."""
     counts = Counter(name for name in names if name is not None)
-    for group in group_spellings(counts).values():
-        if len(group) > 1:
-            told = ", ".join(f"{name!r} ({count_of(counts[name], 'row')})" for name in group)
-            found = [row for name, row in zip(names, rows, strict=True) if name in group]
-            table.add("similar", official, found, told, noun=noun)
+    spellings = [group for group in group_spellings(counts).values() if len(group) > 1]
+    looks = [group for group in look_alikes(counts) if group not in spellings]
+    for entry, groups in (("similar", spellings), ("similar/look", looks)):
+        told = {}
+        for group in groups:
+            forms = ", ".join(f"{with_code_points(name)} ({count_of(counts[name], 'row')})" for name in group)
+            told[forms] = [row for name, row in zip(names, rows, strict=True) if name in group]
+        if len(told) > MOST_GROUPS:
+            forms = "; ".join(list(told)[:3])
+            told = {f"{forms}; and {len(told) - 3:,} other groups": sorted(chain.from_iterable(told.values()))}
+        for forms, alike in told.items():
+            table.add(entry, column, alike, noun=noun, forms=forms)

@@ -251,6 +251,7 @@ class Table:
         """A column as names; as ``known`` spells them, if these are given and one alone is alike."""
         cells = self.cells(official)
         names = as_names(cells)
+        ids.report_replaced_signs(self, official, cells, names)
         ids.report_rounded(self, official, cells, names)
         respelt = {} if known is None else ids.respelt(names, known)
         for row, name in enumerate(names, 2):
@@ -587,4 +588,7 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
         if len(odd) < count or ids.looks_like_number(cells[index]):
             entry = "mixed-column/text" if len(odd) < count else "number-as-text"
             table.add(entry, position, [index + 2], cells[index])
-    return as_names(cells)
+    names = as_names(cells)
+    ids.report_replaced_signs(table, position, cells, names, joined_only=True)
+    ids.report_similar(table, position, names, list(range(2, len(names) + 2)), "group")
+    return names
