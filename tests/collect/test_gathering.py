@@ -59,14 +59,14 @@ WRONG = [
     (("started",), "yesterday", "started: 'yesterday' is no time"),
     (("answers", "Age"), 17, "answers: Age: 17 is no number that the question allows"),
     (("answers", "Job"), "c", "answers: Job: 'c' is none of the choices"),
-    (("answers", "Why"), "a\x07", "answers: Why: "),
+    (("answers", "Why"), 5, "answers: Why: 5 is no text"),
     (("answers", "Else"), "a", "'Else': the page writes no such key"),
     (("conversations",), {}, "conversations: not as the page writes them"),
     ((*FIRST, "id"), "=1", "conversation '=1': id: '=1' is no text"),
     ((*FIRST, "id"), "C2", "conversation 2: id: 'C2' stands there twice"),
     ((*FIRST, "added"), True, "people add no conversations in this study"),
     ((*FIRST, "messages", 1, "role"), "user", "turn 1: message: 2 is no turn to rate"),
-    ((*FIRST, "messages", 0, "content"), "\ud800", "half a character"),
+    ((*FIRST, "messages", 0, "content"), "\ud800", "message 1: a character that no file can hold"),
     ((*FIRST, "before", "importance"), 6, "conversation 1: before: importance: 6 is not on the scale, 1 to 5"),
     ((*FIRST, "before", "desired_empathy"), 4, "desired_empathy: 4 is not on the scale, 1 to 3"),
     ((*FIRST, "before", "importance"), 2.5, "importance: 2.5 is not on the scale"),
@@ -162,8 +162,8 @@ def test_people_who_rate_their_own_conversations_keep_the_names_of_these(folder,
     chats = {person: [make_chat(f"of {person}", participant=person)] for person in ("anna", "ben")}
     gather(folder(**{who: make_download(who, study, own) for who, own in chats.items()}), tmp_path / "mine.xlsx")
     assert list(load(tmp_path / "mine.xlsx").conversations["conversation"]) == ["of anna", "of ben"]
-    with pytest.raises(UserError, match="its participant is not ben"):
-        read_downloads(folder(ben=make_download("ben", study, chats["anna"])))
+    (note,) = read_downloads(folder(ben=make_download("ben", study, chats["anna"]))).notes
+    assert "its participant is not ben" in note
 
 
 def test_answers_about_people_and_their_files_have_sheets_of_their_own(folder, make_download, tmp_path):
@@ -187,21 +187,111 @@ def refused(place, *parts, out=None):
     return str(error.value)
 
 
-def test_every_broken_file_is_named_and_nothing_is_written(folder, make_download):
-    text = json.dumps(make_download("ben"))
-    place = folder(anna=make_download(), ben=text[:-50], cleo="{}", dan=b"\xff")
-    message = refused(place, "ben.json: cut off", "cleo.json: no download", "dan.json: ", "Nothing was written.")
-    assert "anna.json" not in message
+UNUSABLE = {
+    "cut off": lambda download: json.dumps(download)[:-50],
+    "empty": lambda download: "",
+    "other JSON": lambda download: {"messages": []},
+    "bytes": lambda download: b"\xff\xfe\x00",
+    "other version": lambda download: download | {"version": 2},
+    "other study": lambda download: download | {"study_id": "0" * 64},
+    "changed by hand": lambda download: download | {"person": "=1"},
+}
 
 
-def test_two_studies_are_never_mixed(folder, make_download):
-    other = make_download("cleo", {"title": "Ten chats", "turns": "last"})
-    message = refused(
-        folder(anna=make_download(), ben=make_download("ben"), cleo=other),
-        "cleo.json: of another study",
-        "folder of its own",
+@pytest.mark.parametrize("reason", UNUSABLE)
+def test_a_file_that_can_not_be_used_is_named_and_the_others_are_gathered(folder, make_download, tmp_path, reason):
+    place = folder(anna=make_download(), ben=UNUSABLE[reason](make_download("ben")), cleo=make_download("cleo"))
+    gathered = gather(place, tmp_path / "mine.xlsx")
+    assert [download.person for download in gathered.downloads] == ["anna", "cleo"]
+    (note,) = gathered.notes
+    assert note.startswith(f"{place / 'ben.json'}: ")
+    assert note.endswith("This file is left out.")
+    assert set(load(tmp_path / "mine.xlsx", strict=True).conversations["participant"]) == {"anna", "cleo"}
+
+
+def test_a_folder_in_place_of_a_file_is_named_and_the_others_are_gathered(folder, make_download, tmp_path):
+    place = folder(anna=make_download())
+    (place / "ben.json").mkdir()
+    (note,) = gather(place, tmp_path / "mine.xlsx").notes
+    assert note.startswith(f"{place / 'ben.json'}: ")
+
+
+def test_without_any_file_that_can_be_used_each_is_named_and_nothing_is_written(folder, make_download):
+    place = folder(ben=json.dumps(make_download("ben"))[:-50], cleo="{}", dan=b"\xff")
+    refused(place, "ben.json: cut off", "cleo.json: no download", "dan.json: ", "Nothing was written.")
+
+
+def test_the_study_of_most_people_is_gathered_and_never_mixed_with_another(folder, make_download, tmp_path):
+    other = {"title": "Ten chats", "turns": "last"}
+    place = folder(
+        a=make_download("cleo", other), b=make_download("cleo", other), c=make_download(), d=make_download("ben")
     )
-    assert "ben.json" not in message
+    gathered = gather(place, tmp_path / "mine.xlsx")
+    assert [download.person for download in gathered.downloads] == ["anna", "ben"]
+    assert [note.partition(":")[0] for note in gathered.notes] == [str(place / "a.json"), str(place / "b.json")]
+    assert all("folder of its own" in note for note in gathered.notes)
+
+
+def test_of_two_studies_of_equally_many_people_none_is_chosen(folder, make_download):
+    other = make_download("ben", {"title": "Ten chats", "turns": "last"})
+    refused(folder(anna=make_download(), ben=other), "ben.json: of another study", "folder of its own")
+
+
+ODD_CHARACTERS = {
+    "vertical tab": ("a\x0bb", "a\nb"),
+    "form feed": ("a\x0cb", "a\nb"),
+    "carriage return": ("a\r\nb\rc", "a\nb\nc"),
+    "zero": ("a\x00b", "ab"),
+    "escape": ("a\x1b[31mb", "a[31mb"),
+    "half a pair": ("a\ud83db\ude00", "ab"),
+    "no characters": ("\ufffea\uffff", "a"),
+}
+
+
+@pytest.mark.parametrize(("text", "stored"), ODD_CHARACTERS.values(), ids=ODD_CHARACTERS)
+def test_characters_that_a_workbook_can_not_hold_are_left_out_of_answers_with_a_note(
+    folder, make_download, tmp_path, text, stored
+):
+    content = make_download(study=ASKED, answers={"Age": 30, "Job": "a", "Why": text})
+    content["conversations"][0]["before"]["topic"] = text
+    content["conversations"][0]["turns"][0]["comment"] = text
+    gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
+    places = [note.partition(": characters")[0].partition("anna.json: ")[2] for note in gathered.notes]
+    assert places == ["answers: Why", "conversation 1: before: topic", "conversation 1: turn 1: comment"]
+    (download,) = gathered.downloads
+    rated = download.rated[0]
+    assert [download.answers["Why"], rated.before["topic"], rated.turns[2]["comment"]] == [stored] * 3
+    assert load(tmp_path / "mine.xlsx", strict=True).messages["comment"].dropna().tolist() == [stored]
+
+
+@pytest.mark.parametrize("blank", ["", " \n", "\x0b", "\x00\uffff", "\x85"])
+def test_a_text_of_which_nothing_is_left_is_no_answer(tmp_path, content, blank):
+    content["conversations"][0]["turns"][0]["comment"] = blank
+    assert "comment" not in read(tmp_path, content).rated[0].turns[2]
+
+
+@pytest.mark.parametrize("name", ["=1+1", "", "a\nb\x07", "\ud83d", "C2\u00a0", "x" * 300, "\u0378"])
+def test_a_name_of_an_added_conversation_that_a_workbook_can_not_hold_is_replaced(tmp_path, make_download, name):
+    content = make_download(study={"title": "T", "add_conversations": True})
+    for one in content["conversations"]:
+        one["added"] = True
+    content["conversations"].reverse()  # C2 stands first
+    content["conversations"][1]["id"] = name
+    read_in = read(tmp_path, content)
+    assert [one.conversation["id"] for one in read_in.rated] == ["C2", "added-2"]
+    (note,) = read_in.notes
+    assert "conversation 2: named added-2" in note
+
+
+def test_what_no_file_can_hold_is_left_out_of_an_added_conversation_with_a_note(folder, make_download, tmp_path):
+    content = make_download(study={"title": "T", "add_conversations": True}, chats=[])
+    messages = [{"role": "user", "content": "a\uffffb\ud83d"}, {"role": "assistant", "content": "c\x0bd"}]
+    turns = [{"message": 2, "overall": "good"}]
+    mine = {"id": "mine", "added": True, "messages": messages, "before": {}, "turns": turns, "after": {}}
+    content["conversations"] = [mine]
+    gathered = gather(folder(anna=content), tmp_path / "mine.xlsx")
+    assert "conversation 1: message 1: characters" in gathered.notes[0]
+    assert load(tmp_path / "mine.xlsx").messages["content"].tolist() == ["ab", "c\x0bd"]
 
 
 def test_a_double_counts_once_and_is_named(folder, make_download):

@@ -14,13 +14,15 @@ from functools import cached_property
 from pathlib import Path
 
 from sense7.collect.page import SCALES
-from sense7.collect.study import StudyFile, check_conversation, is_code, read_whole, require
+from sense7.collect.study import StudyFile, check_conversation, is_code, is_name, read_whole, require
+from sense7.collect.texts import UNWRITABLE, storable
 from sense7.errors import UserError
 from sense7.exchange.readers import read_list
 from sense7.exchange.records import parsed
 from sense7.files import reason, require_free
 from sense7.taxonomy import DIMENSION_NAMES, LEVELS, ORIGIN_SHEET
 from sense7.terminal import count_of, plain
+from sense7.workbook.ids import as_name
 from sense7.workbook.writing import official_sheets
 from sense7.workbook.xlsx import Sheet, write_sheets
 
@@ -47,7 +49,10 @@ class Rated:
 
 @dataclass(frozen=True)
 class Download:
-    """What one person answered about themselves and all conversations that they were to rate, in which order, when."""
+    """What one person answered about themselves and all conversations that they were to rate, in which order, when.
+
+    Notes say which texts were changed, since a workbook can't hold them as they are.
+    """
 
     path: Path
     study: StudyFile
@@ -56,6 +61,7 @@ class Download:
     times: dict[str, str | None]
     answers: dict
     rated: list[Rated] = field(repr=False)
+    notes: list[str] = field(default_factory=list, repr=False)
 
     @cached_property
     def items(self) -> dict[tuple, object]:
@@ -67,6 +73,21 @@ class Download:
             place = f"conversation {one.conversation['id']}"
             found |= {(place, f"{part}, {key}"): value for part, given in parts.items() for key, value in given.items()}
         return found
+
+    @property
+    def ratings_asked(self) -> int:
+        """How many ratings of turns were asked for."""
+        turns = sum(len(self.study.rated_turns(one.conversation["messages"])) for one in self.rated)
+        return turns * (len(self.study.dimensions) + self.study.overall)
+
+    @property
+    def ratings_missing(self) -> int:
+        """How many of these have no answer."""
+        answered = 0
+        for conversation in self.rated:
+            for ratings in conversation.turns.values():
+                answered += len(ratings.keys() - {"comment"})
+        return self.ratings_asked - answered
 
 
 def read_download(path: Path) -> Download:
@@ -97,29 +118,31 @@ def read_download(path: Path) -> Download:
     agreed = not study.consent or times["consented"] is not None
     require(agreed, where, "consented: the person did not agree to take part. Leave the file out.")
     questions = {question["name"]: question for question in study.questions}
-    answers = content["answers"]
-    _require_keys(answers, f"{where}: answers", (), questions)
-    for name, value in answers.items():
+    _require_keys(content["answers"], f"{where}: answers", (), questions)
+    answers: dict[str, object] = {}
+    notes: list[str] = []
+    for name, value in content["answers"].items():
         question, place = questions[name], f"{where}: answers: {name}"
         if question["kind"] == "number":
             fits = isinstance(value, int | float) and not isinstance(value, bool)
             fits = fits and question.get("lowest", -1e12) <= value <= question.get("highest", 1e12)
             _must(fits, place, value, "is no number that the question allows")
+            answers[name] = value
         else:
             _must(value in question.get("choices", [value]), place, value, "is none of the choices")
-            _check_text(value, place)
+            _store_text(answers, name, value, place, notes)
     chats = content["conversations"]
     require(isinstance(chats, list), where, f"conversations: not as the page writes them. {_AGAIN}")
     rated: dict[str, Rated] = {}
     for number, chat in enumerate(chats, 1):
         place = f"{where}: conversation {number}"
-        one = _rated(chat, study, place)
+        one = _rated(_as_storable(chat, number, set(rated), place, notes), study, place, notes)
         name = one.conversation["id"]
         require(name not in rated, place, f"id: {name!r} stands there twice. {_AGAIN}")
         theirs = study.conversations != "own" or one.added or one.conversation.get("participant") == person
         require(theirs, place, f"its participant is not {person}, and people rate their own. {_AGAIN}")
         rated[name] = one
-    return Download(path, study, person, tuple(order), times, answers, list(rated.values()))
+    return Download(path, study, person, tuple(order), times, answers, list(rated.values()), notes)
 
 
 def _must(holds: object, where: str, value: object, problem: str) -> None:
@@ -134,13 +157,49 @@ def _require_keys(content: object, where: str, needed: Collection[str], further:
         raise UserError(f"{where}: {key!r:.40}: the page writes no such key. {_AGAIN}")
 
 
-def _check_text(value: object, where: str) -> None:
-    fits = isinstance(value, str) and value.strip() and len(value) <= 10_000
-    fits = fits and not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", value)
-    _must(fits, where, value, "is no text that a workbook can hold, of at most 10,000 characters")
+def _store_text(answers: dict, key: str, value: object, where: str, notes: list[str]) -> None:
+    """Put a text into answers as a workbook can hold it; a note says what was changed. A blank one is no answer."""
+    fits = isinstance(value, str) and len(value) <= 10_000
+    _must(fits, where, value, "is no text of at most 10,000 characters")
+    text = storable(value)
+    if text != value:
+        notes.append(f"{where}: {_changed_characters(value, text)}")
+    if text.strip():
+        answers[key] = text
 
 
-def _rated(content: object, study: StudyFile, where: str) -> Rated:
+def _changed_characters(before: str, after: str) -> str:
+    """Say which characters of a text a workbook can't hold."""
+    lost = sorted(set(before) - set(after))
+    names = ", ".join(f"U+{ord(character):04X}" for character in lost)
+    return f"characters that a workbook can't hold were left out, or became line breaks: {names}"
+
+
+def _as_storable(chat: object, number: int, taken: Collection[str], where: str, notes: list[str]) -> object:
+    """A conversation with a name and with texts that a workbook can hold, if a person added it."""
+    if not isinstance(chat, Mapping) or chat.get("added") is not True:
+        return chat
+    if not isinstance(chat.get("id"), str) or not isinstance(chat.get("messages"), list):
+        return chat
+    name = as_name(chat["id"]) or ""
+    if not is_name(name) or name in taken:
+        name = f"added-{number}"
+        while name in taken:
+            name += "-2"
+        notes.append(f"{where}: named {name}: its id {chat['id']!r:.40} can't be a name, or stands there twice")
+    messages = []
+    for position, message in enumerate(chat["messages"], 1):
+        content = message.get("content") if isinstance(message, Mapping) else None
+        text = UNWRITABLE.sub("", content) if isinstance(content, str) else content
+        if text == content:
+            messages.append(message)
+        else:
+            notes.append(f"{where}: message {position}: {_changed_characters(content, text)}")
+            messages.append({**message, "content": text})
+    return {**chat, "id": name, "messages": messages}
+
+
+def _rated(content: object, study: StudyFile, where: str, notes: list[str]) -> Rated:
     about = ("id", "messages", "participant", "condition", "topic")
     _require_keys(content, where, ("id", "added", "messages", "before", "turns", "after"), about)
     try:
@@ -152,13 +211,15 @@ def _rated(content: object, study: StudyFile, where: str) -> Rated:
     allowed = isinstance(added, bool) and (study.add_conversations or not added)
     require(allowed, where, f"added: people add no conversations in this study. {_AGAIN}")
     after = {*study.after} - {"empathy"} | (set(study.dimensions) if "empathy" in study.after else set())
+    answers: dict[str, dict] = {"before": {}, "after": {}}
     for part, asked in (("before", study.before), ("after", after)):
         _require_keys(content[part], f"{where}: {part}", (), asked)
         for key, value in content[part].items():
             place = f"{where}: {part}: {key}"
             if key == "topic":
-                _check_text(value, place)
+                _store_text(answers[part], key, value, place, notes)
                 continue
+            answers[part][key] = value
             scale = "empathy" if key in DIMENSION_NAMES else key if key in SCALES else "experience"
             size = SCALES[scale].size
             fits = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= size
@@ -173,14 +234,17 @@ def _rated(content: object, study: StudyFile, where: str) -> Rated:
         message = ratings["message"]
         fits = not isinstance(message, bool) and message in to_rate and message not in turns
         _must(fits, f"{place}: message", message, "is no turn to rate, or stands there twice")
-        turns[message] = {key: value for key, value in ratings.items() if key != "message"}
-        for key, value in turns[message].items():
+        turns[message] = {}
+        for key, value in ratings.items():
+            if key == "message":
+                continue
             if key == "comment":
-                _check_text(value, f"{place}: comment")
+                _store_text(turns[message], key, value, f"{place}: comment", notes)
             else:
-                known = isinstance(value, str) and value in _LEVELS
-                _must(known, f"{place}: {key}", value, f"is none of {', '.join(_LEVELS)}")
-    return Rated(conversation, added, content["before"], turns, content["after"])
+                is_level = isinstance(value, str) and value in _LEVELS
+                _must(is_level, f"{place}: {key}", value, f"is none of {', '.join(_LEVELS)}")
+                turns[message][key] = value
+    return Rated(conversation, added, answers["before"], turns, answers["after"])
 
 
 # The downloads of one study -------------------------------------------------------------------------------------------
@@ -219,9 +283,10 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
 def read_downloads(folder: str | Path) -> Gathered:
     """Read the downloads in a folder.
 
-    The same file twice counts once; of two downloads of one person, the later counts if it only adds answers. If a file
-    is broken, several studies are mixed, one person answered differently in two files, or a conversation has other
-    words in two files, a UserError names all such files, and none is used.
+    A file that can't be used (cut off, no download, of another version, or of a study of fewer people) is left out, and
+    named in a note. The same file twice counts once; of two downloads of one person, the later counts if it only adds
+    answers. If no file can be used, two studies have most people, one person answered differently in two files, or a
+    conversation has other words in two files, a UserError names all such files, and none is used.
     """
     folder = Path(folder)
     try:
@@ -230,61 +295,90 @@ def read_downloads(folder: str | Path) -> Gathered:
         fix = "Give the folder that holds the downloads."
         raise UserError(f"{folder}: can't be read as a folder ({reason(error)}). {fix}") from None
     files = [path for path in entries if path.suffix.casefold() == ".json"]
-    notes, downloads, problems = [], [], []
-    if others := [path.name for path in entries if path not in files]:
-        notes.append(f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}")
     if not files:
         raise UserError(f"{folder}: holds no download. Put the .json files of the people there.")
+    notes: list[str] = []
+    others = [path.name for path in entries if path not in files]
+    if others:
+        notes.append(f"{folder}: passed over, no .json file: {', '.join(others[:5])}{' ...' if others[5:] else ''}")
+
+    left_out: list[str] = []
+    downloads: list[Download] = []
     for path in files:
         try:
             downloads.append(read_download(path))
         except UserError as error:
-            problems.append(str(error))
-    problems += [
-        f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
-        f"{downloads[0].path.name}. Put each study's downloads into a folder of its own."
-        for download in downloads
-        if download.study.id != downloads[0].study.id
-    ]
-    if not problems:
-        people: dict[str, list[Download]] = defaultdict(list)
-        for download in downloads:
-            people[download.person].append(download)
-        downloads = [max(people[person], key=lambda download: len(download.items)) for person in sorted(people)]
-        for fullest in downloads:
-            for download in (one for one in people[fullest.person] if one is not fullest):
-                most = fullest.items
-                if download.items.items() <= most.items():
-                    notes.append(f"{download.path}: passed over: {fullest.path.name} has all its answers")
-                    continue
-                first = next(key for key, value in download.items.items() if most.get(key) != value)
+            left_out.append(str(error))
+    downloads, of_other_studies = of_one_study(downloads)
+    left_out += of_other_studies
+    if not downloads:
+        raise UserError("\n".join([*map(plain, left_out), "Nothing was written."]))
+    notes += [f"{problem} This file is left out." for problem in left_out]
+
+    people: dict[str, list[Download]] = defaultdict(list)
+    for download in downloads:
+        people[download.person].append(download)
+    problems: list[str] = []
+    downloads = []
+    for person in sorted(people):
+        fullest = max(people[person], key=lambda download: len(download.items))
+        downloads.append(fullest)
+        for download in people[person]:
+            if download is fullest:
+                continue
+            if download.items.items() <= fullest.items.items():
+                notes.append(f"{download.path}: passed over: {fullest.path.name} has all its answers")
+            else:
+                differing = next(key for key, value in download.items.items() if fullest.items.get(key) != value)
                 problems.append(
                     f"{download.path}: {download.person} gave other answers in {fullest.path.name}, such as in "
-                    f"{', '.join(first)}. Keep one of the two files; if two people used one code, ask them to download "
-                    "with codes of their own."
+                    f"{', '.join(differing)}. Keep one of the two files; if two people used one code, ask them to "
+                    "download with codes of their own."
                 )
-        seen: dict[str, tuple[dict, Path]] = {}
-        for download in downloads:
-            for one in download.rated:
-                name = one.conversation["id"]
-                if not one.added and seen.setdefault(name, (one.conversation, download.path))[0] != one.conversation:
-                    where = f"{download.path}: conversation {name!r:.60} is not the same as in {seen[name][1].name}"
-                    fix = "two pages of this study carried different conversations of one id"
-                    problems.append(f"{where}: {fix}. Gather the downloads of each page alone.")
-    if problems:
-        raise UserError("\n".join([*map(plain, problems), "Nothing was written."]))
-    if not any(one.turns for download in downloads for one in download.rated):
-        raise UserError(f"{folder}: nobody rated a turn yet. Nothing was written.")
+    first: dict[str, tuple[dict, Path]] = {}  # each id's conversation, and the file that had it first
     for download in downloads:
-        names = len(download.study.dimensions) + download.study.overall
-        expected = missing = 0
         for one in download.rated:
-            turns = download.study.rated_turns(one.conversation["messages"])
-            expected += len(turns) * names
-            missing += sum(names - len(one.turns.get(turn, {}).keys() - {"comment"}) for turn in turns)
-        if missing:
-            notes.append(f"{download.path}: {missing:,} of {expected:,} ratings have no answer; they stay blank")
+            name = one.conversation["id"]
+            if one.added:
+                continue
+            conversation, path = first.setdefault(name, (one.conversation, download.path))
+            if conversation != one.conversation:
+                problems.append(
+                    f"{download.path}: conversation {name!r:.60} is not the same as in {path.name}: two pages of this "
+                    "study carried different conversations of one id. Gather the downloads of each page alone."
+                )
+    if problems:
+        raise UserError("\n".join([*map(plain, [*left_out, *problems]), "Nothing was written."]))
+
+    if not any(one.turns for download in downloads for one in download.rated):
+        raise UserError("\n".join([*map(plain, left_out), f"{folder}: nobody rated a turn yet. Nothing was written."]))
+    for download in downloads:
+        notes += download.notes
+        if download.ratings_missing:
+            notes.append(
+                f"{download.path}: {download.ratings_missing:,} of {download.ratings_asked:,} ratings have no answer; "
+                "they stay blank"
+            )
     return Gathered(downloads, list(map(plain, notes)))
+
+
+def of_one_study(downloads: Sequence[Download]) -> tuple[list[Download], list[str]]:
+    """The downloads of the study with most people, and what is wrong with the others; none if two studies have most."""
+    people: dict[str, set[str]] = defaultdict(set)
+    for download in downloads:
+        people[download.study.id].add(download.person)
+    most = max(map(len, people.values()), default=0)
+    largest = [study for study, persons in people.items() if len(persons) == most]
+    gathered = [download for download in downloads if [download.study.id] == largest]
+    compared = gathered or downloads
+    problems = []
+    for download in downloads:
+        if download.study.id != compared[0].study.id:
+            problems.append(
+                f"{download.path}: of another study, {download.study.title!r:.60} ({download.study.id[:12]}), than "
+                f"{compared[0].path.name}. Put each study's downloads into a folder of its own."
+            )
+    return gathered, problems
 
 
 def _sheets(downloads: Sequence[Download]) -> list[Sheet]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from sense7.collect.texts import UNWRITABLE
 from sense7.errors import UserError
 from sense7.exchange import Chat, ImportSummary, read_chats
 from sense7.files import parse_yaml, reading
@@ -51,6 +52,17 @@ def is_code(text: object) -> bool:
     if not isinstance(text, str) or not 0 < len(text) <= 40 or not text[0].isalnum():
         return False
     return all(letter in "._-" or unicodedata.category(letter)[0] in "LMN" for letter in text)
+
+
+def is_name(text: str) -> bool:
+    r"""Whether a text can be a name in a workbook: short, on one line, and no formula of a spreadsheet program.
+
+    Examples
+    --------
+    >>> [is_name(text) for text in ("my chat", "", "=1+1", "two\nlines", "x" * 201)]
+    [True, False, False, False, False]
+    """
+    return 0 < len(text) <= 200 and text[0] not in "=+-@" and all(map(str.isprintable, text))
 
 
 # The keys of a study file: each check gives the value, or says what is wrong with it ----------------------------------
@@ -279,17 +291,15 @@ def check_conversation(chat: Chat, where: str) -> dict:
     """Check a conversation; a UserError says why it can't be rated, or a workbook can't hold it."""
     where, conversation = f"{where}: conversation {chat.id!r:.40}", chat.to_dict()
     for key in conversation.keys() - {"messages"}:
-        # A short text on one line that no spreadsheet program takes for a formula.
         text = conversation[key] = as_name(conversation[key]) or ""
-        plain = 0 < len(text) <= 200 and text[0] not in "=+-@" and all(map(str.isprintable, text))
         fix = "is no text of at most 200 characters, or begins with = + - @. Change it (ids: sense7 import --new-ids)."
-        require(plain, f"{where}: {key}", f"{text!r:.40} {fix}")
+        require(is_name(text), f"{where}: {key}", f"{text!r:.40} {fix}")
     for number, message in enumerate(conversation["messages"], 1):
         place, text = f"{where}: message {number}", message["content"]
         short = len(text.encode("utf-16-le", "surrogatepass")) // 2 <= LONGEST_TEXT
         require(short, place, f"more than {LONGEST_TEXT:,} characters, too many for a workbook's cell. Shorten it.")
-        whole = not re.search("[\ud800-\udfff\ufffe\uffff]", text)
-        require(whole, place, "half a character (a lone surrogate), which no file can hold. Remove it.")
+        problem = "a character that no file can hold (half a surrogate pair, U+FFFE or U+FFFF). Remove it."
+        require(not UNWRITABLE.search(text), place, problem)
     rated = any(message["role"] == "assistant" for message in conversation["messages"])
     require(rated, where, "no message of the assistant, so there is nothing to rate. Remove the conversation.")
     return conversation

@@ -1,0 +1,26 @@
+"""Characters that a workbook can't hold, or shows as no text: left out of what people write, on the page and later.
+
+The page cleans a text as it is written, by the same two patterns: Python and JavaScript read them alike.
+"""
+
+import re
+
+LINE_BREAKS = r"\r\n|[\r\x0b\x0c]"
+"""Line breaks of other programs, such as the vertical tab of a slide; in a text they become usual ones."""
+
+UNSTORABLE = r"[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+"""Control characters, halves of surrogate pairs, and the two that are no characters."""
+
+UNWRITABLE = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
+"""Those of them that no file can hold; what was said in a conversation keeps the others, which are escaped."""
+
+
+def storable(text: str) -> str:
+    r"""A text as a workbook can hold it.
+
+    Examples
+    --------
+    >>> storable("two lines\x0bfrom a slide\x00\ufffe \U0001f600")
+    'two lines\nfrom a slide 😀'
+    """
+    return re.sub(UNSTORABLE, "", re.sub(LINE_BREAKS, "\n", text))
