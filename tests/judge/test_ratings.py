@@ -168,8 +168,9 @@ def test_an_endpoint_that_takes_no_schema_is_asked_without_and_read_as_strictly(
         ('{"overall": 4, "overall": 5, "Interest": 3}', "the reply is not one JSON object in which each"),
         ("[4, 3]", "the reply is JSON, but no object"),
         ('{"overall": 4}', "Interest is missing, which is no whole level"),
-        ('{"overall": 4, "Interest": "4"}', 'Interest is "4", which is no whole level from 1 to 5'),
-        ('{"overall": 4, "Interest": 4.0}', "Interest is 4.0, which is no whole level"),
+        ('{"overall": 4, "Interest": "four"}', 'Interest is "four", which is no whole level from 1 to 5'),
+        ('{"overall": 4, "Interest": 4.5}', "Interest is 4.5, which is no whole level"),
+        ('{"overall": 4, "Interest": "4.5"}', 'Interest is "4.5", which is no whole level'),
         ('{"overall": 4, "Interest": true}', "Interest is true, which is no whole level"),
         ('{"overall": 0, "Interest": 3}', "overall is 0, which is no whole level"),
         ('{"overall": 4, "Interest": null}', "Interest is null, which is no whole level"),
@@ -190,6 +191,15 @@ def test_thinking_and_a_fence_are_no_obstacle(form):
     said = {"reasoning": "Kind.", "overall": 4, "Interest": NOT_APPLICABLE}
     text = form.replace("{}", json.dumps(said), 1) if "{{" not in form else form.format(json.dumps(said))
     assert read_levels(text, ("overall", "Interest")) == ({"overall": 4, "Interest": NOT_APPLICABLE}, "", "Kind.")
+
+
+@pytest.mark.parametrize("level", ["4", "4.0", '"4"', '"4.0"', '" 4 "'])
+@pytest.mark.parametrize("none", ["not applicable", "Not applicable", "NOT_APPLICABLE.", "n/a"])
+def test_a_whole_number_and_that_none_applies_are_read_however_servers_write_them(level, none):
+    text = f'{{"overall": {level}, "Interest": "{none}"}}'
+    levels, reason, _ = read_levels(text, ("overall", "Interest"))
+    assert (levels, reason) == ({"overall": 4, "Interest": NOT_APPLICABLE}, "")
+    assert type(levels["overall"]) is int
 
 
 @settings(max_examples=30)

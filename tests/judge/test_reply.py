@@ -1,5 +1,6 @@
 """A judge's reply: the authors' rule for its score, and a status for every other."""
 
+import json
 import time
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7.findings.ground_truth import labels
+from sense7.judge.ratings import read_levels
 from sense7.judge.reply import CUT, FAILED, FILTERED, STATUSES, ending, read_reply
 
 # The score: by the authors' rule, followed by hand, and strictly
@@ -94,6 +96,21 @@ INSIDE = {
     **{"4e1": (None, 4), "4x": (None, 4), "1.2.3": (None, 1.2), ".5": (None, 5), "3\u00bd": (None, 3)},
     **{"4\u00b2": (None, 4), "4 \uff15": (None, 4), "4.\u0665": (None, 4), "4. 5": (None, 4), "4.x": (None, 4)},
     **dict.fromkeys(["0", "6", "four", "", "\uff14", "\u0664"], (None, None)),
+    # So many of five, in whatever words.
+    **dict.fromkeys(["4 von 5", "4 sur 5", "4 de 5", "4 \u0438\u0437 5", "4 ud af 5", "4 out of a possible 5"], (4, 4)),
+    **dict.fromkeys(["4 points out of 5", "4 von 5 Punkten", "4 out of five", "4 (max 5)", "4 / 5 - kind"], (4, 4)),
+    **{"4\u5206\uff08\u6ee1\u52065\u5206\uff09": (4, 4), "5\u70b9\u6e80\u70b9\u4e2d4\u70b9": (4, 5)},
+    # Words that announce a score, and remarks behind it.
+    **dict.fromkeys(["I would give it a 4", "Bewertung: 4", "good (4)", "4 (good)", "four (4)"], (4, 4)),
+    **dict.fromkeys(['{"score": 4}', "\\boxed{4}", "<b>4</b>", "4. It asks two kind questions"], (4, 4)),
+    # A number of something else.
+    **{"vier von 5": (None, 5), "quatre sur 5": (None, 5), "\u56db\u5206\uff08\u6ee1\u52065\u5206\uff09": (None, 5)},
+    **{"max 5": (None, 5), "5 max": (None, 5), "on a scale of 5": (None, 5), "N/A - only 1 message": (None, 1)},
+    **{"2 messages": (None, 2), "4 of 5 messages": (None, 4), "Turn 3": (None, 3), "Messages: 3": (None, 3)},
+    **{"less than 3": (None, 3), "unter 3": (None, 3), "4 or more": (None, 4), "4 (at least)": (None, 4)},
+    **{"not 5": (None, 5), "keine 3": (None, 3), "4+": (None, 4), "~4": (None, 4), "4 bis 5": (None, 4)},
+    **{"4 a 5": (None, 4), "4 out of ten": (None, 4), "3, maybe four": (None, 3), "4.5.2024": (None, 4.5)},
+    **{"May 4": (None, 4), "4. May": (None, 4), "04.05.": (None, 4.05), "4:30": (None, 4), "4 (Score: 3)": (None, 4)},
 }
 """What stands inside <S2> -> the score by the strict rule, by the authors', and its level."""
 
@@ -111,12 +128,64 @@ def test_strictly_a_score_is_one_number_on_the_scale(inside):
         assert reply.reason.startswith(f"not one number from 1 to 5 inside <S2>: {inside!r}")
 
 
+OF_FIVE = [
+    "/5",
+    " / 5",
+    " of 5",
+    " out of 5",
+    " von 5",
+    " sur 5",
+    " de 5",
+    " su 5",
+    " av 5",
+    " z 5",
+    " \u0438\u0437 5",
+    " of five",
+]
+BEFORE = ["", "Score: ", "Final rating = ", "I would give it a ", "**", "(", "Note : ", "\u8bc4\u5206\uff1a"]
+BEHIND = ["", ".", " - it listens", "\n\nIt listens.", ", since it listens", " (good)", "**"]
+OTHERS = ["less than ", "more than ", "not ", "at least ", "up to ", "max ", "only ", "unter ", "plus de ", "menos de "]
+COUNTED = [
+    " messages",
+    " turns",
+    " Nachrichten",
+    " of 7 turns",
+    " or more",
+    " bis 5",
+    " out of 10",
+    "%",
+    " years",
+    "-5",
+]
+
+
+@settings(max_examples=200)
+@given(
+    score=st.sampled_from(["1", "2", "3", "4", "5", "2.5"]),
+    before=st.sampled_from(BEFORE),
+    of_five=st.sampled_from(["", *OF_FIVE]),
+    behind=st.sampled_from(BEHIND),
+    other=st.sampled_from(OTHERS),
+    counted=st.sampled_from(COUNTED),
+)
+def test_a_number_is_a_score_alone_or_of_five_and_none_beside_other_words(
+    score, before, of_five, behind, other, counted
+):
+    def read(inside):
+        return read_reply(f"<S2>{inside}</S2>").score
+
+    assert read(f"{before}{score}{of_five}{behind}") == float(score)
+    assert read(f"{other}{score}{of_five}{behind}") is None
+    assert read(f"{before}{score}{counted}{behind}") is None
+
+
 TEXTS = [
     # Several scores have to agree.
     ("<S2>4</S2><S2>5</S2>", None, 4, "different scores in several <S2>: '4, 5'"),
     ("<S2>4</S2> no: <S2>10</S2>", None, 4, "not one number from 1 to 5 inside <S2>: '10'"),
     ("<S2>4</S2> no: <S2>5", None, 4, "<S2> is not closed"),
     ("<S2><S2>4</S2>", None, 2, "not one number"),
+    ("<S0>Rather <S2>3</S2>? No.</S0><S2>4</S2>", 4, 3, ""),
     ("<S2>4</S2> so <s2> 4.0 </s2>", 4, 4, ""),
     ("<s2>\n 4 \n</S2>", 4, 4, ""),
     # A reply without a score says why.
@@ -191,6 +260,8 @@ MARKS = {
     "fenced": ("```thinking\n", "\n```\n"),
 }
 MAYBE = "maybe <S2>1</S2>, or"
+PHRASES = {"Granite", "Apriel", "HuatuoGPT-o1"}
+"""Families whose marks are common words."""
 
 
 @pytest.mark.parametrize("family", MARKS)
@@ -206,6 +277,23 @@ def test_what_a_model_thinks_aloud_gives_no_score_closed_or_cut_off(family):
 
 
 WHOLE = "<S0>because</S0><S2>4</S2>"
+
+
+@pytest.mark.parametrize("family", MARKS)
+def test_marks_of_thinking_that_an_answer_quotes_are_words(family):
+    for mark in MARKS[family]:
+        quoting = f"<S0>It shows\n{mark}\nby mistake.</S0><S2>4</S2>"
+        assert read_reply(quoting).score == 4
+        assert read_reply(f"<think>Short.</think>{quoting}").score == 4
+        assert read_reply(f"{WHOLE} It shows {mark}").score == 4
+        levels, reason, _ = read_levels(json.dumps({"reasoning": f"It shows {mark}", "overall": 4}), ("overall",))
+        assert (levels, reason) == ({"overall": 4}, "")
+    if family in PHRASES:
+        assert read_reply(f"{MARKS[family][0]}{WHOLE}").score == 4
+    assert read_reply(f"It shows `{mark}`. {WHOLE}").score == 4
+    assert read_reply(f"[Analysis] It listens. {WHOLE}").score == 4
+
+
 CUT_OFF = {
     f"<ponder>{MAYBE}": None,
     f"<ponder>{MAYBE}</ponder> so": None,
@@ -263,7 +351,9 @@ def test_refusals_and_errors_are_those_that_the_endpoint_calls_so():
     assert read_reply(None, error="").reason == "the request failed"
 
 
-@pytest.mark.parametrize("piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "4 ", "4/5 ", "4 of     "])
+@pytest.mark.parametrize(
+    "piece", ["<S2>", "<S2>4</S2>", "<think>", "</think>", "</think>{", "4 ", "4/5 ", "4 of     ", "score ", WHOLE]
+)
 def test_a_long_reply_takes_no_time(piece):
     begun = time.process_time()
     read_reply(f"<S2>{piece * 100_000}</S2>")

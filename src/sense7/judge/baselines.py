@@ -24,8 +24,8 @@ from sense7.findings.core import Number, finding, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
-from sense7.judge.reply import HIGHEST, LOWEST
 from sense7.judge.requests import same_chats
+from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.study import Study
 from sense7.terminal import count_of
 

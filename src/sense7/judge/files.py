@@ -16,13 +16,12 @@ from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
     AUTHORS_DEFAULT,
     FAILURES,
-    HIGHEST,
-    LOWEST,
     NOT_ASKED,
     STATUSES,
     check_policy,
     read_reply,
 )
+from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.taxonomy import SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
 from sense7.terminal import count_of
 from sense7.workbook.ids import as_names, as_number, as_texts, is_blank

@@ -73,13 +73,24 @@ def read_levels(text: str | None, names: tuple[str, ...]) -> tuple[dict, str, st
         return {}, "the reply is JSON, but no object", None
     reasoning = said.pop(REASONING, None)
     reasoning = reasoning if isinstance(reasoning, str) else None
+    levels = {}
     for name in names:
-        value = said.get(name)
-        is_level = type(value) is int and 1 <= value <= len(LEVELS)
-        if not is_level and (value != NOT_APPLICABLE or name not in DIMENSION_NAMES):
-            shown = json.dumps(value, ensure_ascii=False)[:60] if name in said else "missing"
+        levels[name] = _level_of(said.get(name))
+        if levels[name] is None or (levels[name] == NOT_APPLICABLE and name not in DIMENSION_NAMES):
+            shown = json.dumps(said[name], ensure_ascii=False)[:60] if name in said else "missing"
             return {}, f"{name} is {shown}, which is no whole level from 1 to {len(LEVELS)}", reasoning
-    return {name: said[name] for name in names}, "", reasoning
+    return levels, "", reasoning
+
+
+def _level_of(value: object) -> int | str | None:
+    """Level that a value of a reply means: a whole number, as a float or a text too, or that none applies."""
+    if isinstance(value, str):
+        words = " ".join(re.split(r"[\s_-]+", value.strip().rstrip(".").casefold()))
+        if words in (NOT_APPLICABLE, "n/a"):
+            return NOT_APPLICABLE
+        value = float(value) if re.fullmatch(r"\s*[0-9](?:\.0{1,9})?\s*", value, re.ASCII) else None
+    is_number = type(value) in (int, float)
+    return int(value) if is_number and value in range(1, len(LEVELS) + 1) else None
 
 
 def _distinct(pairs: list[tuple]) -> dict:

@@ -1,10 +1,13 @@
 """A judge's reply, read: its score by both rules, or why there is none; what a model thinks aloud is no answer."""
 
+import bisect
+import json
 import re
-import unicodedata
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from sense7.errors import UserError
+from sense7.judge.score_text import score_of
 
 __all__ = ["Reply", "without_thinking"]
 
@@ -41,6 +44,14 @@ _MARKS = {
 
 _PATTERNS = {kind: re.compile(marks, re.IGNORECASE | re.ASCII | re.MULTILINE) for kind, marks in _MARKS.items()}
 
+# ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
+_OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
+_CLOSE = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
+_TAGS_OF_ANSWERS = _OPEN | {f"/{tag}": pattern for tag, pattern in _CLOSE.items()}
+
+_HEADINGS = ("square", "Granite", "Apriel", "Huatuo")
+"""Kinds whose marks are common words, too."""
+
 _ANSWER = {"s2", "response", "answer", "output", "final", "final_answer", "solution", "result", "conclusion"}
 """Tags that hold what was asked for."""
 
@@ -49,38 +60,129 @@ _TAG = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>]{0,200})?>", re.ASCII)
 _OTHER_MARK = re.compile(r"\s*(?:\[([A-Za-z][\w: -]{0,40})\]|◁([^\s◁▷]{1,40})▷|<[|\uff5c]([^<>\n]{1,60})>)")
 
 
+_QUOTES = "`'\"\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
+_JSON_BEGINS = re.compile(r"\s*+(?:```[ \t]*+(?:json)?[ \t]*+\n\s*+)?+(?=\{)", re.IGNORECASE)
+
+
 def without_thinking(text: str, *, cut: bool = False) -> str:
-    """Return a reply without what the model thought before it answered."""
-    found = [(mark, kind) for kind, pattern in _PATTERNS.items() for mark in pattern.finditer(text)]
+    """Return a reply without what the model thought before it answered.
+
+    A mark of thinking that is quoted is a word: one in quotation marks, inside the answer (``<S0>``, ``<S2>``, or the
+    texts of a reply in JSON), and an end without a beginning after a closed answer that no other answer follows.
+    """
+    marks = [(mark, kind) for kind, pattern in _PATTERNS.items() for mark in pattern.finditer(text)]
+    parts = _parts_of_answers(text)
+    last_score = max((mark.start() for mark in _OPEN["S2"].finditer(text)), default=-1)
+    last_ends = {_name_of(mark, kind): mark.start() for mark, kind in marks if _ends(mark)}
     kept: list[str] = []
-    start, open_ones = 0, []  # kinds of thinking that are open
-    for mark, kind in sorted(found, key=lambda one: one[0].start()):
-        said = mark.groupdict()
-        name = f"{kind} {(said.get('name') or '').casefold()}"
-        if mark.start() < start or (said.get("only") and name not in open_ones):
+    start = 0
+    open_names: list[str] = []  # kinds of thinking that are open
+    json_ends = _end_of_json(text, 0)
+    for mark, kind in sorted(marks, key=lambda mark_and_kind: mark_and_kind[0].start()):
+        name = _name_of(mark, kind)
+        means_nothing = mark.groupdict().get("only") and name not in open_names
+        if mark.start() < start or means_nothing or _is_quoted(text, mark):
             continue
-        ends = said.get("ends") or said.get("end") or said.get("only")
-        if not open_ones:
-            if ends:
-                kept.clear()
-            else:
+        ends = _ends(mark)
+        if not open_names:
+            if mark.start() < json_ends or parts.hold(mark.start()):
+                continue
+            if not ends:
+                is_closed = last_ends.get(name, -1) > mark.start()
+                if _is_heading(name) and not is_closed and parts.whole_from(mark.end()):
+                    continue
                 kept.append(text[start : mark.start()])
+            elif not cut and mark.start() > last_score and parts.whole_from(start):
+                continue
+            else:
+                kept.clear()
         start = mark.end()
         if not ends:
-            open_ones += [] if name in open_ones else [name]
-        elif name in open_ones:
-            open_ones.remove(name)
+            open_names += [] if name in open_names else [name]
+        elif name in open_names:
+            open_names.remove(name)
         elif not cut:  # an end of another name: some models mix them
-            open_ones.clear()
-    answer = "".join([*kept, "" if open_ones else text[start:]])
-    if not cut:
-        return answer
-    # What stands in markup of unknown meaning, or in reasoning that is not closed, may be thinking, too.
+            open_names.clear()
+        if not open_names and json_ends == 0:  # the first end: trying at each would be quadratic
+            json_ends = _end_of_json(text, start)
+    if not open_names:
+        kept.append(text[start:])
+    answer = "".join(kept)
+    return _without_unknown_markup(answer) if cut else answer
+
+
+@dataclass
+class _Parts:
+    """Where the parts of answers stand in a text: each ``<S0>`` and ``<S2>`` that holds no other tag of an answer."""
+
+    begins: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    last: dict[str, int] = field(default_factory=dict)
+
+    def hold(self, place: int) -> bool:
+        """Whether a place is inside of a part."""
+        number = bisect.bisect(self.begins, place) - 1
+        return number >= 0 and place < self.ends[number]
+
+    def whole_from(self, place: int) -> bool:
+        """Whether reasons and a score begin behind a place."""
+        return all(self.last.get(tag, -1) >= place for tag in _OPEN)
+
+
+def _parts_of_answers(text: str) -> _Parts:
+    """The parts of answers in a text."""
+    parts = _Parts()
+    tags = sorted((mark.start(), tag) for tag, pattern in _TAGS_OF_ANSWERS.items() for mark in pattern.finditer(text))
+    for (begin, tag), (end, following) in pairwise(tags):
+        if following == f"/{tag}":
+            parts.begins.append(begin)
+            parts.ends.append(end)
+            parts.last[tag] = begin
+    return parts
+
+
+def _is_quoted(text: str, mark: re.Match) -> bool:
+    """Whether a mark of thinking stands in quotation marks."""
+    before = text[mark.start() - 1 : mark.start()]
+    behind = text[mark.end() : mark.end() + 1]
+    return bool(before and behind) and before in _QUOTES and behind in _QUOTES
+
+
+def _name_of(mark: re.Match, kind: str) -> str:
+    """What the marks that belong together have in common."""
+    return f"{kind} {(mark.groupdict().get('name') or '').casefold()}"
+
+
+def _ends(mark: re.Match) -> bool:
+    """Whether a mark ends thinking."""
+    groups = mark.groupdict()
+    return bool(groups.get("ends") or groups.get("end") or groups.get("only"))
+
+
+def _is_heading(name: str) -> bool:
+    """Whether a mark may be the heading of an answer, such as [Analysis], where nothing closes it."""
+    return name.startswith(_HEADINGS) and not name.startswith("square think")
+
+
+def _end_of_json(text: str, start: int) -> int:
+    """Where an object of JSON that begins the answer at a place ends; the place if none begins there."""
+    begins = _JSON_BEGINS.match(text, start)
+    if begins is None:
+        return start
+    try:
+        return json.JSONDecoder().raw_decode(text, begins.end())[1]
+    except (ValueError, RecursionError):
+        return start
+
+
+def _without_unknown_markup(answer: str) -> str:
+    """Return what was cut off without markup of unknown meaning or reasoning not closed: it may be thinking, too."""
     if other := _OTHER_MARK.match(answer):
         name = next(filter(None, other.groups()))
         end = next((place for end in (f"[/{name}]", f"◁/{name}▷") if (place := answer.find(end)) >= 0), -1)
         answer = answer[answer.index(name, end) + len(name) + 1 :] if end >= 0 else ""
-    kept, start = [], 0
+    kept: list[str] = []
+    start = 0
     while tag := _TAG.search(answer, start):
         name = tag[1].casefold()
         begin, start = start, tag.end()
@@ -128,21 +230,9 @@ POLICIES = ("strict", "authors")
 
 AUTHORS_DEFAULT = 3.0
 
-LOWEST, HIGHEST = 1.0, 5.0
-"""Ends of the scale."""
-
-# ASCII: to Unicode a long s is an S of another case, and a full-width digit a digit.
-_OPEN = {tag: re.compile(f"<{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
-_CLOSE = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in ("S0", "S2")}
 _AUTHORS_SCORE = re.compile(r"[1-5](?:\.[0-9]+)?")
-_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
-_DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_OF_FIVE = re.compile(r"\s*(?:/|(?:out )?of)\s*5(?![0-9.,]*[0-9])", re.IGNORECASE)
 _BARE_SCORE = re.compile(r"\s*[0-9]+(?:\.[0-9]+)?\s*")
-_NOT_BEFORE = re.compile(r"[A-Za-z_.,/+\-\u2010-\u2015\u2212]$|(?:[<>≤≥]|\bof)\s*$")
-_NOT_AFTER = re.compile(r"[A-Za-z_/]|\.[A-Za-z_]|\s*[%\u2030]")
 _LONGEST_QUOTE = 60
-_LOOK_BACK = 20
 
 
 @dataclass(frozen=True)
@@ -199,22 +289,25 @@ def ending(finish_reason: str | None) -> str:
 
 def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     """Score of a text by the strict rule; why there is none, or what more than a bare score was read."""
-    answer, blocks, end = without_thinking(text, cut=cut), [], 0
+    answer = without_thinking(text, cut=cut)
+    asked_for = _without_reasons(answer)
+    blocks: list[str] = []
+    end = 0
 
     def quoted(said: str) -> str:
         said = " ".join(said.split())
         return repr(said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE]} ..")
 
-    while opening := _OPEN["S2"].search(answer, end):
-        closing = _CLOSE["S2"].search(answer, opening.end())
+    while opening := _OPEN["S2"].search(asked_for, end):
+        closing = _CLOSE["S2"].search(asked_for, opening.end())
         if closing is None:
             return None, "<S2> is not closed"
-        blocks.append(answer[opening.end() : closing.start()])
+        blocks.append(asked_for[opening.end() : closing.start()])
         end = closing.end()
     if not blocks:
         thought = "" if answer == text else " after its thinking"
         return None, f"no <S2> in the reply{thought}" if text.strip() else "the reply is empty"
-    scores = [_score_in(block) for block in blocks]
+    scores = [score_of(block) for block in blocks]
     if None in scores:
         return None, f"not one number from 1 to 5 inside <S2>: {quoted(blocks[scores.index(None)])}"
     if len(set(scores)) > 1:
@@ -223,25 +316,24 @@ def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:
     return scores[0], "" if odd is None else f"more than a score from 1 to 5 inside <S2>: {quoted(odd)}"
 
 
+def _without_reasons(answer: str) -> str:
+    """Return an answer without its closed ``<S0>``, in which a score is a quoted one, if it has a score elsewhere."""
+    outside: list[str] = []
+    start = 0
+    while opening := _OPEN["S0"].search(answer, start):
+        closing = _CLOSE["S0"].search(answer, opening.end())
+        if closing is None:
+            break
+        outside.append(answer[start : opening.start()])
+        start = closing.end()
+    text = "".join([*outside, answer[start:]])
+    return text if _OPEN["S2"].search(text) else answer
+
+
 def check_policy(policy: str) -> None:
     """Refuse what is no policy."""
     if policy not in POLICIES:
         raise UserError(f"There is no policy {policy!r}. Choose {' or '.join(POLICIES)}.")
-
-
-def _score_in(inside: str) -> float | None:
-    """The one number from 1 to 5 in the text of an S2; None if there is none, or any other beside it."""
-    if any(unicodedata.category(character)[0] == "N" for character in inside if not character.isascii()):
-        return None  # such as a half or a full-width digit
-    scores, end = set(), 0
-    while number := _NUMBER.search(inside, end):
-        before = inside[max(0, number.start() - _LOOK_BACK) : number.start()]
-        of_five = _OF_FIVE.match(inside, number.end())
-        end = of_five.end() if of_five else number.end()
-        if not _DECIMAL.fullmatch(number[0]) or _NOT_BEFORE.search(before) or _NOT_AFTER.match(inside, end):
-            return None
-        scores.add(float(number[0]))
-    return scores.pop() if len(scores) == 1 and LOWEST <= min(scores) <= HIGHEST else None
 
 
 def _inside(tag: str, text: str) -> str | None:

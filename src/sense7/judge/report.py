@@ -27,7 +27,8 @@ from sense7.judge.files import (
 from sense7.judge.journal import JOURNAL
 from sense7.judge.judges import ABOUT_SIMULATED, aligned
 from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, OverRuns
-from sense7.judge.reply import HIGHEST, LOWEST, NOT_ASKED, STATUSES
+from sense7.judge.reply import NOT_ASKED, STATUSES
+from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.study import Study
 from sense7.taxonomy import SIMULATED_WORDS
 from sense7.terminal import count_of
