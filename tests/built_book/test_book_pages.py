@@ -184,7 +184,7 @@ def test_every_figure_says_what_it_shows_and_gives_its_data(edition):
         page = edition.page(name)
         figures = page.select("figure.sense7-figure")
         # Where nothing can be drawn, a sentence stands in the figure's place.
-        drawn = "s7.figures." in (ROOT / f"{name}.md").read_text("utf-8")
+        drawn = "figures." in (ROOT / f"{name}.md").read_text("utf-8")
         assert not drawn or figures or page.select(".cell_output p > em"), f"{name} lacks a figure"
         for figure in figures:
             assert all(len(drawing["aria-label"]) > 20 for drawing in figure.select("[role=img]"))
