@@ -1,5 +1,6 @@
 """Names that are spelt in several ways: what is one name, what is only alike, and what a user is told of it."""
 
+import datetime as dt
 import unicodedata
 
 import pytest
@@ -10,7 +11,7 @@ from sense7.errors import UserError
 from sense7.judge.files import read_predictions
 from sense7.workbook import WorkbookError, parse_sheets
 from sense7.workbook.diagnostics import NOTICE, WARNING
-from sense7.workbook.ids import as_name, group_spellings, look_alikes
+from sense7.workbook.ids import as_name, group_spellings, is_retyped, look_alikes
 
 ZWSP, NBSP, SOFT_HYPHEN, BOM, RIGHT_TO_LEFT = "\u200b", "\u00a0", "\u00ad", "\ufeff", "\u202e"
 COMPOSED, DECOMPOSED = "Mod\u00e8le", "Mode\u0300le"
@@ -188,3 +189,78 @@ def test_a_message_whose_id_differs_in_case_from_that_of_a_task_is_matched_with_
     assert len(study.messages) == 16
     [warning] = study.diagnostics
     assert (warning.severity, warning.kind, warning.count) == (WARNING, "respelt-id", 4)
+
+
+# Ids that a spreadsheet retyped
+
+
+RETYPED = {
+    "a date": ["13-1", dt.date(2026, 3, 1)],
+    "a date with a time": ["13-1", dt.datetime(2026, 3, 1)],
+    "a day and a month": ["13-1", "1-Mar"],
+    "a day and a month in German": ["13-1", "01. Mrz"],
+    "a month and a year": ["Mar-1", "Mar-26"],
+    "a date as text": ["13/1", "3/1/2026"],
+    "a date in ISO form": ["13-1", "2026-03-01 00:00:00"],
+    "a time": ["1:70", dt.time(1, 2)],
+    "a duration": ["1:70", dt.timedelta(hours=25)],
+    "a time as text": ["1:70", "01:02:00"],
+    "a number for 12e4": ["12d4", 120000.0],
+    "a number in scientific notation": ["12d4", "1.20E+05"],
+    "a small number in scientific notation": ["12d4", "1,2E-03"],
+    "a fraction": ["13/4", 0.5],
+    "decimals without their zero": [1.1, 1.2],
+    "a truth value": ["maybe", True],
+    "a truth value as text": ["vielleicht", "WAHR"],
+    "an error": ["x", "#NAME?"],
+    "an error in French": ["x", "#NOM?"],
+}
+
+
+@pytest.mark.parametrize("column", ["PID", "TaskId"])
+@pytest.mark.parametrize("cells", RETYPED.values(), ids=RETYPED)
+def test_an_id_that_a_spreadsheet_retyped_is_told(read, cells, column):
+    ids = [*cells, 7.0, 8.0] if isinstance(cells[0], float) else [*cells, "77c1", "78c1"]
+    names = [identifier for identifier in ids for _ in range(4)]
+    study = read(tasks={column: ids}, messages={"TaskId": names} if column == "TaskId" else {})
+    retyped = [one for one in study.warnings if one.kind == "rounded-id" and one.sheet == "Tasks"]
+    assert {one.column for one in retyped} == {column}
+    assert {row for one in retyped for row in one.rows} == ({2, 3} if isinstance(cells[0], float) else {3})
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        *(["3-1", "Mar-1", "3/1", "1:2"], ["12e4", "12d4", "7", 8.0], ["1-1", "13-25", "2026-13-45", "32-Mar"]),
+        *(["1.1", "1.10", 1.2, 1.3], [10.0, 20.0, 30.0, 40.0], ["a1", "b2", 7.0, 9.0]),
+        ["2026-03-01 14:22:05", dt.datetime(2026, 3, 1, 14, 22, 5), "Maja-07", "May"],
+    ],
+)
+def test_an_id_as_people_write_one_is_not_taken_for_a_date(read, cells):
+    assert not read(tasks={"PID": cells}).warnings
+
+
+@given(
+    day=st.dates(dt.date(1990, 1, 1), dt.date(2030, 12, 31)),
+    form=st.sampled_from(["%d-%b", "%b-%y", "%d-%b-%y", "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d. %b"]),
+)
+def test_every_date_that_a_spreadsheet_writes_is_seen(day, form):
+    assert is_retyped(day.strftime(form))
+    assert is_retyped(day.strftime(form).removeprefix("0"))
+
+
+@given(group=st.integers(32, 999), number=st.integers(0, 99), sign=st.sampled_from("-/._ "))
+def test_a_group_and_a_number_that_are_no_date_are_none(group, number, sign):
+    assert not is_retyped(f"{group}{sign}{number}")
+
+
+def test_conditions_may_be_truth_values_and_versions(read):
+    assert not read(tasks={"Model": [True, False, True, False]}).warnings
+    assert not read(tasks={"Model": [4.0, 4.5, 4.0, 4.5]}).warnings
+
+
+def test_an_age_that_became_a_date_is_told(minimal_sheets):
+    study = parse_sheets(minimal_sheets(participants={"Age": ["18-24", dt.datetime(2026, 12, 10), "10-12"]}))
+    assert [(one.kind, one.column, one.rows) for one in study.warnings] == [("rounded-id", "Age", (3,))]
+    study = parse_sheets(minimal_sheets(participants={"Begun": [dt.datetime(2026, 12, day) for day in (1, 2, 3)]}))
+    assert not study.warnings

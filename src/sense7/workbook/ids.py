@@ -1,10 +1,11 @@
 """Cells of any type as texts, names and numbers; ids that are spelt in several ways, or rounded by a spreadsheet."""
 
 import contextlib
+import datetime
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
 
 from sense7.characters import look_of, with_code_points, with_plain_signs
@@ -20,7 +21,26 @@ _LIKE_NUMBER = re.compile(
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d+,\d+\s*", re.ASCII)
 """One comma between digits that can't separate thousands."""
 
-_SCIENTIFIC = re.compile(r"\d(?:[.,](\d+))?[eE]\+(\d{1,3})")
+_SCIENTIFIC = re.compile(r"-?\d(?:[.,](\d+))?[eE]([+-])(\d{1,3})")
+
+_MONTH = (
+    r"(?:jan|jän|ene|gen|feb|fev|fév|mar|mrz|mär|mrt|apr|abr|avr|mai|may|mei|mag|jun|jui|giu|jul|lug|aug|ago|aoû|"
+    r"sep|set|oct|okt|ott|out|nov|dec|dez|dic|déc)[^\W\d_]{0,2}\.?"
+)
+_YEAR, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
+_RETYPED = re.compile(
+    rf"{_DAY}[-. /]{{1,2}}{_MONTH}(?:[-. /]{{1,2}}(?:{_YEAR}|\d\d))?|{_MONTH}-(?:{_YEAR}|\d\d)|"
+    rf"(?:{_YEAR}([-./]){_DAY}\1{_DAY}|{_DAY}([-./]){_DAY}\2{_YEAR})(?:[ T]00:00(?::00)?)?|"
+    r"(?:\d{4}年)?\d{1,2}月\d{1,2}日|(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?: [AP]M)?",
+    re.IGNORECASE,
+)
+"""A date or a time as spreadsheets write it: 3-Jan, Jan-03, 3. Mrz, 3/1/2026, 2026-01-03, 1:02."""
+
+_TRUTH_VALUES = frozenset(
+    "TRUE FALSE WAHR FALSCH VRAI FAUX VERDADERO VERDADEIRO FALSO VERO WAAR ONWAAR True False".split()  # noqa: SIM905
+)
+_ERROR = re.compile(r"#[^\W\d_]\S{1,12}[?!]|Err:\d{3}")
+"""An error of a formula, as spreadsheets in any language write it: #NAME?, #REF!."""
 
 _POSITIVE = (7, 8, 9, 66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), 7777, 8888, 9999, 99999, 999999)
 CODES = frozenset({*_POSITIVE, *(-number for number in _POSITIVE), *range(-9, 0)})
@@ -163,6 +183,11 @@ def respelt(names: Iterable[str | None], known: set[str]) -> dict[str, str]:
     return {name: group[0] for name, group in alike.items() if len(group) == 1}
 
 
+def is_error(name: str) -> bool:
+    """Whether a name is what a spreadsheet writes where a formula failed."""
+    return _ERROR.fullmatch(name) is not None
+
+
 def report_rounded(table, official: str, cells: Sequence, names: list[str | None]) -> None:
     """Report ids of a column that a spreadsheet has shortened or rounded."""
     shortened, long, rounded = set(), set(), set()
@@ -170,7 +195,8 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
         if name.startswith("##") and not name.strip("#"):  # the column was too narrow
             shortened.add(name)
         elif match := _SCIENTIFIC.fullmatch(name):
-            shortened |= {name} if len(match[1] or "") < int(match[2]) >= 11 else set()
+            lost = match[2] == "+" and len(match[1] or "") < int(match[3]) >= 11
+            shortened |= {name} if lost else set()
         elif len(name) > 11 and name.isascii() and name.isdigit():
             long.add(name)
             kept = len(name.rstrip("0"))
@@ -180,6 +206,47 @@ def report_rounded(table, official: str, cells: Sequence, names: list[str | None
     for entry, wrong in (("rounded-id/shortened", shortened), ("rounded-id", rounded)):
         rows = [row for row, name in enumerate(names, 2) if name in wrong]
         table.add(entry, official, rows, names[rows[0] - 2] if rows else "")
+    report_retyped(table, official, cells, names, without=shortened)
+
+
+def is_retyped(text: str) -> bool:
+    """Whether a text is what a spreadsheet writes for a date, a time, a number of its own form, or an error."""
+    return any(form.fullmatch(text) for form in (_RETYPED, _SCIENTIFIC, _ERROR))
+
+
+def report_retyped(
+    table, column: str | int, cells: Sequence, names: list[str | None], without: Collection[str] = ()
+) -> None:
+    """Report names of which a spreadsheet has made a date, a time, a truth value, an error or another number.
+
+    Conditions and topics may be truth values and numbers with decimals.
+    """
+    is_id = column in {"PID", "TaskId"}
+    texts = {name for cell, name in zip(cells, names, strict=True) if isinstance(cell, str) and name is not None}
+    words = {name for name in texts if as_number(name) is None}
+    keeps_zeros = any(re.fullmatch(r"\d+\.\d*0", name) for name in texts)
+    # Of ids such as 12a4 one may have been 12e4; the number is then 120000.
+    are_digits_with_letters = bool(words) and all(
+        re.fullmatch(r"\d+[a-zA-Z]\d+|[0-9a-f]+|[0-9A-F]+", name) for name in words
+    )
+    retyped: dict[str, list[int]] = defaultdict(list)
+    for row, (cell, name) in enumerate(zip(cells, names, strict=True), 2):
+        if name is None or name in without:
+            continue
+        if isinstance(cell, str):
+            is_other = is_retyped(name) or (is_id and name in _TRUTH_VALUES)
+        elif isinstance(cell, bool):
+            is_other = is_id
+        elif isinstance(cell, int | float):
+            is_cut = cell % 1 != 0 and not keeps_zeros  # 1.10 has become 1.1, and 1/2 may be 0.5
+            is_power_of_ten = are_digits_with_letters and cell >= 10 and cell % 10 == 0
+            is_other = is_id and (is_cut or is_power_of_ten)
+        else:  # a moment of a day is no id that somebody typed, but may well be one that a program gave
+            is_other = not isinstance(cell, datetime.datetime) or cell.time() == datetime.time()
+        if is_other:
+            retyped[name].append(row)
+    for name, rows in retyped.items():
+        table.add("rounded-id/retyped", column, rows, name)
 
 
 def report_replaced_signs(

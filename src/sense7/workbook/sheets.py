@@ -393,7 +393,11 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     for name, official in NAMES.items():
         ids.report_similar(tasks, official, columns[name], numbers, name)
     people = columns["participant"]
-    without = [index for index, person in enumerate(people) if person is None or normalise_word(person) in NO_ID]
+    without = [
+        index
+        for index, person in enumerate(people)
+        if person is None or normalise_word(person) in NO_ID or ids.is_error(person)
+    ]
     tasks.add("missing-participant", "PID", [numbers[index] for index in without])
     for index in without:  # a made-up name that no PID can equal, since ids are trimmed
         people[index] = f" (no PID) {columns['conversation'][index]}"
@@ -591,4 +595,7 @@ def _characteristic(table: Table, position: int, declared: tuple | None) -> list
     names = as_names(cells)
     ids.report_replaced_signs(table, position, cells, names, joined_only=True)
     ids.report_similar(table, position, names, list(range(2, len(names) + 2)), "group")
+    # A date among ages such as 18-24 was one of them.
+    if any(name is not None and re.fullmatch(r"\d{1,3} ?[-/] ?\d{1,3}", name) for name in names):
+        ids.report_retyped(table, position, cells, names)
     return names
