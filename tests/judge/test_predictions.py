@@ -90,10 +90,11 @@ def test_model_prompt_and_run_can_be_read_from_the_name_and_long_ones_stay_diffe
 
 
 def test_the_authors_columns_come_first_in_their_order_and_everything_comes_back(path):
-    texts = ("reasoning", "chat", "prompt", "output", "reason", "model", "prompt_sha256", "returned_model")
+    texts = ("reasoning", "chat", "prompt", "output", "reason", "model", "prompt_sha256")
     frame = run_of(
         2,
-        **{name: f"some {name}" for name in (*texts, "system_fingerprint", "finish_reason")},
+        **{name: f"some {name}" for name in (*texts, "system_fingerprint", "response_id", "finish_reason")},
+        returned_model="some model",
         **{"seconds": 0.125, "run": 3.0, "input_tokens": 1200.0, "output_tokens": 40.0, "altered": ""},
     )[list(FRAME_COLUMNS)]
     assert write_predictions(path, frame) == []

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from sense7.judge.files import prediction_path, write_predictions
+from sense7.judge.origins import RepliesSeen, in_words, other_models
 from sense7.judge.ratings import ratings_sheet, read_ratings
 from sense7.judge.reply import FAILED, NOT_ASKED, USABLE, Reply, ending, read_reply
 from sense7.judge.requests import Questions
@@ -22,7 +23,8 @@ __all__ = ["Answer", "NoCompletion", "Written", "now", "read_response", "words_o
 
 _COLUMNS = {
     **{"score": float, "authors_score": float, "doubtful": bool, "status": object, "reason": object},
-    **dict.fromkeys(("reasoning", "output", "returned_model", "system_fingerprint", "finish_reason"), object),
+    **dict.fromkeys(("reasoning", "output", "returned_model", "system_fingerprint"), object),
+    **dict.fromkeys(("response_id", "finish_reason"), object),
     **dict.fromkeys(("seconds", "input_tokens", "output_tokens"), float),
 }
 """What a frame of predictions has of an answer and its reply."""
@@ -98,6 +100,7 @@ class Written:
     without_score: list[str] = field(default_factory=list)
     stopped: str = ""
     final: bool = False
+    seen: RepliesSeen = field(default_factory=RepliesSeen)
 
     def add(self, questions: Questions, folder: Path, run: int, answers: list[Answer], *, policy: str) -> pd.DataFrame:
         """Write the file of a run, and give its frame."""
@@ -109,6 +112,10 @@ class Written:
         further = [ratings_sheet(units, questions.ratings, levels)] if questions.ratings else []
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
         self.remarks += write_predictions(self.paths[-1], frame, policy=policy, further=further)
+        self.remarks += [f"run {run:,}: {note}" for note in other_models(frame)]
+        repeated, number = self.seen.repeated(frame)
+        if repeated:
+            self.remarks.append(f"run {run:,}: {in_words(repeated, number)}")
         self.statuses.update(frame["status"])
         self.doubtful += int(frame["doubtful"].sum())
         came = [reply for reply in replies if reply.status != NOT_ASKED]

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
+from sense7.judge.origins import other_models
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
@@ -66,6 +67,7 @@ COLUMNS = {
     "prompt_sha256": "prompt_sha256",
     "returned_model": "returned_model",
     "system_fingerprint": "system_fingerprint",
+    "response_id": "response_id",
     "finish_reason": "finish_reason",
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
@@ -88,7 +90,7 @@ TITLES = {name: title for title, name in reversed(COLUMNS.items())}
 
 LONG_TEXTS = (
     *("reasoning", "chat", "prompt", "output", "reason"),
-    *("returned_model", "system_fingerprint", "finish_reason"),
+    *("returned_model", "system_fingerprint", "response_id", "finish_reason"),
 )
 """Columns of the frame that are fitted to the cells of a sheet."""
 
@@ -417,6 +419,7 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
         frame["status"] = pd.Series(np.where(frame["score"].notna(), "ok", UNSTATED), dtype=object)
     if not scale and ratings is None:  # of which the replies are JSON, and not read by either rule
         notes += _read_outputs(frame, stated=stated)
+    notes += other_models(frame)
     if "run" not in cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
     return Predictions(path, path.stem, frame, notes, marks, ratings)

@@ -38,6 +38,7 @@ from sense7.judge.metrics import (
     recognition,
     stability,
 )
+from sense7.judge.origins import without_repeats
 from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
 from sense7.sources import resolve
@@ -256,13 +257,15 @@ def read_runs(study: Study, folder: str | Path = "") -> Judges:
     judges: dict[str, dict[str, pd.DataFrame]] = {}
     simulated: dict[str, list[Mapping | None]] = {}
     folder = folder or _shipped(study)
-    notes = {}
-    for file in map(read_predictions, prediction_files(folder) if folder else ()):
+    files = [read_predictions(path) for path in prediction_files(folder)] if folder else []
+    runs, repeats = without_repeats(files)
+    notes = {Path(path).name: note for path, note in repeats.items()}
+    for file in runs:
         judges.setdefault(file.judge, {})[file.name] = aligned(study, file)
         if file.simulated:
             simulated.setdefault(file.judge, []).append(file.marks)
         if file.notes:
-            notes[file.path.name] = "; ".join(file.notes)
+            notes[file.path.name] = "; ".join(filter(None, (notes.get(file.path.name), *file.notes)))
     return Judges(dict(sorted(judges.items())), notes, simulated)
 
 

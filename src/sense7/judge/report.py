@@ -27,6 +27,7 @@ from sense7.judge.files import (
 from sense7.judge.journal import JOURNAL
 from sense7.judge.judges import ABOUT_SIMULATED, aligned
 from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, OverRuns
+from sense7.judge.origins import without_repeats
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.study import Study
@@ -157,7 +158,8 @@ def read_paths(
             f"Passed over, as the authors do, for the word {SKIPPED_WORD} in the full path: {len(skipped):,}; "
             f"the first is {skipped[0]}."
         )
-    return [read_predictions(path, score_scale=score_scale) for path in files], skipped, notes
+    read, repeats = without_repeats([read_predictions(path, score_scale=score_scale) for path in files])
+    return read, skipped, [*notes, *(f"{path}: {note}." for path, note in repeats.items())]
 
 
 def _bootstrap_of(frames: Iterable[pd.DataFrame], settings: dict) -> ParticipantBootstrap | None:

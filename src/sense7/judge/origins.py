@@ -1,0 +1,91 @@
+"""Where replies come from: whether the model that was asked gave them, and whether each was generated for its run."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from sense7.taxonomy import SIMULATED_JUDGE
+from sense7.terminal import count_of
+
+if TYPE_CHECKING:
+    from sense7.judge.files import Predictions
+
+__all__ = ["RepliesSeen", "is_model", "other_models", "without_repeats"]
+
+_DATED = re.compile(r"[-@:](?:\d{3}|\d{4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2})(?:-preview)?|[-:]latest|-preview|\.gguf")
+
+
+def is_model(asked: str, returned: str) -> bool:
+    """Whether a returned name is that of the model asked for; it may have a folder, a date or "latest" besides.
+
+    Examples
+    --------
+    >>> is_model("gpt-4o", "gpt-4o-2024-08-06"), is_model("openai/gpt-4o", "gpt-4o"), is_model("gpt-4o", "gpt-4o-mini")
+    (True, True, False)
+    >>> is_model("gpt-4o-2024-05-13", "gpt-4o-2024-08-06"), is_model("gpt-4", "gpt-4.1")
+    (False, False)
+    """
+    names = [name.strip().casefold().replace("\\", "/").rsplit("/", 1)[-1] for name in (asked, returned)]
+    names = [name.removesuffix(":latest").removesuffix("-latest").removesuffix(".gguf") for name in names]
+    shorter, longer = sorted(names, key=len)
+    return shorter == longer or (longer.startswith(shorter) and _DATED.fullmatch(longer[len(shorter) :]) is not None)
+
+
+def other_models(frame: pd.DataFrame) -> list[str]:
+    """Note on the replies of a run that another model gave than the one asked for; empty if there are none."""
+    replies = frame[frame["output"].notna() & (frame["model"] != SIMULATED_JUDGE)]
+    named = replies[replies["model"].notna() & replies["returned_model"].notna()]
+    pairs = Counter(zip(named["model"].astype(str), named["returned_model"].astype(str), strict=True))
+    others = {pair: count for pair, count in pairs.items() if not is_model(*pair)}
+    if not others:
+        return []
+    answering = ", ".join(f"{returned} ({count_of(n, 'reply', 'replies')})" for (_, returned), n in others.items())
+    asked = " and ".join(dict.fromkeys(model for model, _ in others))
+    return [f"asked was the model {asked}; the endpoint says that another answered: {answering}"]
+
+
+@dataclass
+class RepliesSeen:
+    """Replies of earlier runs, by conversation, id and text: the same once more is no further one, but from a cache."""
+
+    _replies: set[tuple[str, str, str]] = field(default_factory=set)
+
+    def repeated(self, frame: pd.DataFrame) -> tuple[int, int]:
+        """Add a run; give how many of its replies were there in an earlier run, and how many replies it has."""
+        answered = frame[frame["output"].notna()]
+        named = answered[answered["response_id"].notna()]
+        # Some servers give every reply one id, which says nothing.
+        named = named[~named["response_id"].duplicated(keep=False)]
+        columns = [named[name].astype(str) for name in ("conversation", "response_id", "output")]
+        replies = set(zip(*columns, strict=True)) if len(named) > 1 else set()
+        count = len(replies & self._replies)
+        self._replies |= replies
+        return count, len(answered)
+
+
+def without_repeats(files: Sequence["Predictions"]) -> tuple[list["Predictions"], dict[str, str]]:
+    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
+    seen = RepliesSeen()
+    distinct: list[Predictions] = []
+    notes: dict[str, str] = {}
+    for file in files:
+        repeated, replies = seen.repeated(file.frame)
+        if repeated and repeated == replies:
+            notes[str(file.path)] = f"{in_words(repeated, replies)}. This is no further run, and is left out"
+            continue
+        if repeated:
+            notes[str(file.path)] = f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
+        distinct.append(file)
+    return distinct, notes
+
+
+def in_words(repeated: int, replies: int) -> str:
+    """Say of a run how many of its replies are repeated ones."""
+    return (
+        f"{repeated:,} of {count_of(replies, 'reply', 'replies')} are the same as in an earlier run, with the same "
+        "response id: they come from a cache"
+    )

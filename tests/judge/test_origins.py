@@ -1,0 +1,76 @@
+"""Where replies come from: another model than was asked, and replies that come from a cache, are said."""
+
+import json
+
+import pytest
+
+from helpers import endpoint
+from helpers.endpoint import need_the_judge
+from helpers.judged import ask, number_of
+from sense7.judge.origins import is_model
+from sense7.judge.report import evaluate
+
+need_the_judge()
+
+Answered = endpoint.Answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "returned", "same"),
+    [
+        ("gpt-4o", "gpt-4o", True),
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("mistral-large-latest", "mistral-large-2411", True),
+        ("claude-3-5-sonnet", "claude-3-5-sonnet-20241022", True),
+        ("openai/gpt-4o", "gpt-4o", True),
+        ("llama3", "llama3:latest", True),
+        ("Qwen2.5.gguf", "/models/qwen2.5.gguf", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("gpt-4", "gpt-4.1", False),
+        ("gpt-4", "gpt-4-32k", False),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06", False),
+        ("llama-3.3-70b-instruct", "qwen2.5-0.5b-instruct", False),
+    ],
+)
+def test_a_date_or_a_folder_makes_no_other_model(asked, returned, same):
+    assert is_model(asked, returned) == same
+    assert is_model(returned, asked) == same
+
+
+def completion(number, of, **fields):
+    """A completion with an id; its text names the number of its generation."""
+    text = f"<S0>Generation {of}.</S0><S2>{of % 5 + 1}</S2>"
+    choices = [{"message": {"content": text}, "finish_reason": "stop"}]
+    said = {"id": f"chatcmpl-{number}", "model": "judge", "choices": choices, **fields}
+    return Answered(body=json.dumps(said).encode())
+
+
+def test_another_model_is_one_note_a_run_and_in_the_evaluation(server, study_of, tmp_path):
+    server.script = lambda asked: completion(asked.number, asked.number, model="small-0.5b")
+    outcome = ask(study_of(4), server, tmp_path, runs=2)
+    notes = [remark for remark in outcome.remarks if "small-0.5b" in remark]
+    assert [note.partition(":")[0] for note in notes] == ["run 1", "run 2"]
+    assert "(4 replies)" in notes[0]
+    assert sum("small-0.5b (4 replies)" in note for note in evaluate(tmp_path, draws=10).notes) == 2
+
+
+def test_a_run_of_repeated_replies_is_no_further_run(server, study_of, tmp_path):
+    first = {}
+    server.script = lambda asked: completion(*[first.setdefault(number_of(asked), asked.number)] * 2)
+    outcome = ask(study_of(4), server, tmp_path, runs=3)
+    assert [remark.partition(":")[0] for remark in outcome.remarks if "cache" in remark] == ["run 2", "run 3"]
+    report = evaluate(tmp_path, draws=10)
+    assert len(report.files) == 1
+    assert sum("no further run" in note for note in report.notes) == 2
+
+
+@pytest.mark.parametrize("ids", ["one for all", "none repeated", "texts differ"])
+def test_ids_that_say_nothing_make_no_note(ids, server, study_of, tmp_path):
+    def script(asked):
+        number = {"one for all": 0, "none repeated": asked.number, "texts differ": number_of(asked)}[ids]
+        return completion(number, asked.number)
+
+    server.script = script
+    outcome = ask(study_of(4), server, tmp_path, runs=2)
+    assert outcome.remarks == []
+    assert len(evaluate(tmp_path, draws=10).files) == 2
