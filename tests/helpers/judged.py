@@ -40,7 +40,7 @@ def plan_for(study, server, folder, **options):
 
 
 def ask(study, server, folder, *, say=lambda line: None, **options):
-    return carry_out(plan_for(study, server, folder, **options), say=say)
+    return carry_out(plan_for(study, server, folder, say=say, **options), say=say)
 
 
 def frame_of(outcome, run=1):

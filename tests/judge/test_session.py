@@ -205,6 +205,39 @@ def test_no_worker_asks_again_before_the_disk_has_its_answer(server, study_of, t
     assert on_disk[-1] >= 40
 
 
+@pytest.mark.parametrize("when", ["at the start", "in the midst"])
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_journal_that_another_program_holds_is_waited_for_and_no_answer_is_bought_twice(
+    when, lock, server, study_of, tmp_path
+):
+    study, lines = study_of(20), []
+    ask(study, server, tmp_path, limit=2)
+    other = sqlite3.connect(tmp_path / JOURNAL, isolation_level=None, check_same_thread=False)
+
+    def hold():
+        other.execute("PRAGMA busy_timeout = 5000")
+        other.execute(f"BEGIN {lock}")
+
+    def script(asked):
+        if asked.number == 6 and when == "in the midst":
+            hold()
+        return GOOD
+
+    def release_when_told(line):
+        lines.append(line)
+        other.rollback()
+
+    if when == "at the start":
+        hold()
+    server.script = script
+    outcome = ask(study, server, tmp_path, say=release_when_told)
+    other.close()
+    if when == "in the midst" or lock == "EXCLUSIVE":
+        assert any(str(tmp_path / JOURNAL) in line for line in lines)
+    assert outcome.statuses == Counter(ok=20)
+    assert Counter(number_of(asked) for asked in server.asked) == Counter(range(20))
+
+
 def test_on_a_disk_without_locks_the_run_goes_on_and_says_so(server, study_of, tmp_path, monkeypatch):
     def no_lock(*_, **__):
         raise OSError(errno.ENOLCK, "no locks")

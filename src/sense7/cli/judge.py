@@ -131,9 +131,12 @@ def run(
     from sense7.judge.session import carry_out, plan_session
 
     endpoint = Endpoint.of(base_url, to_ask=not dry_run)
-    plan = plan_session(
-        **asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=Price.of(price_in, price_out)
-    )
+
+    def say(line: str) -> None:
+        print(plain_lines(line), file=sys.stderr, flush=True)
+
+    prices = Price.of(price_in, price_out)
+    plan = plan_session(**asking.opened(), **asdict(sending), endpoint=endpoint, folder=out, prices=prices, say=say)
     key = f"key from {endpoint.key_name}" if endpoint.key else "no key"
     lines = [f"endpoint       {endpoint.address} ({key})", f"model          {asking.model}"]
     lines += [*describe_parameters(plan.questions.parameters), *plan.estimate.lines()]
@@ -148,9 +151,6 @@ def run(
     if reason and not typer.confirm(f"{reason[0].upper()}{reason[1:]}. Go on?", err=True):
         raise UserError("nothing was sent")
     last = time.monotonic()
-
-    def say(line: str) -> None:
-        print(plain_lines(line), file=sys.stderr, flush=True)
 
     def show(tally: "Tally") -> None:
         nonlocal last

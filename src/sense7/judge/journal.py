@@ -10,7 +10,9 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from urllib.parse import quote
@@ -19,6 +21,7 @@ from sense7.errors import UserError
 from sense7.files import lock_file, not_written, reason
 from sense7.judge.answers import Answer
 from sense7.judge.requests import Questions
+from sense7.terminal import silent
 
 __all__ = ["JOURNAL", "Journal"]
 
@@ -50,21 +53,39 @@ SELECT requests.name, runs.run FROM runs CROSS JOIN requests WHERE runs.run NOT 
     WHERE replies.run = runs.run AND replies.place = requests.place AND NOT failed)
 ORDER BY runs.run, requests.place
 """
+_PATIENCE = 2.0
+"""Seconds that a held journal is waited for before that is said."""
+
+_SAID_AGAIN = 60.0
+"""Seconds after which it is said again that another program holds the journal."""
+
+_HELD = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _STATES = "FROM replies INDEXED BY states JOIN requests USING (place)"
 
 
 class Journal:
     """The journal of a folder: open to read (:meth:`reading`), or to add to it (:meth:`open`)."""
 
-    def __init__(self, folder: Path, database: sqlite3.Connection, unlocked: str = ""):
-        self.folder, self._database, self.unlocked = folder, database, unlocked
+    def __init__(
+        self,
+        folder: Path,
+        database: sqlite3.Connection,
+        unlocked: str = "",
+        say: Callable[[str], None] = silent,
+    ):
+        self.folder, self._database, self.unlocked, self._say = folder, database, unlocked, say
         self.waiting: list[Answer] = []
+        self._writes = threading.Lock()
+        self._closed = threading.Event()
         self._added: dict[tuple[str, int], Answer] = {}
 
     @classmethod
     @contextlib.contextmanager
-    def reading(cls, folder: Path) -> Iterator["Journal | None"]:
-        """The journal of a folder to read; None if there is none, or nothing is in it."""
+    def reading(cls, folder: Path, say: Callable[[str], None] = silent) -> Iterator["Journal | None"]:
+        """The journal of a folder to read; None if there is none, or nothing is in it.
+
+        While another program holds it, it is waited for, and ``say`` is told for whom.
+        """
         path = folder / JOURNAL
         if (folder / _EARLIER).exists():
             raise UserError(f"{folder}: holds a session of an earlier version ({_EARLIER}). Choose another folder.")
@@ -73,7 +94,9 @@ class Journal:
             return
         try:
             with contextlib.closing(_connected(path, "ro")) as database:
-                tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+                database.execute("BEGIN")  # so that nobody changes it while it is read
+                names = _when_free(path, say, lambda: database.execute("SELECT name FROM sqlite_master").fetchall())
+                tables = {name for (name,) in names}
                 if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
                 yield cls(folder, database) if tables else None
@@ -84,14 +107,17 @@ class Journal:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, folder: Path) -> Iterator["Journal"]:
-        """Open a journal to add to it, made if need be; no other session can do so at the same time."""
+    def open(cls, folder: Path, say: Callable[[str], None] = silent) -> Iterator["Journal"]:
+        """Open a journal to add to it, made if need be; no other session can do so at the same time.
+
+        While another program holds it, it is waited for, and ``say`` is told for whom.
+        """
         path, unlocked = folder / JOURNAL, ""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(not_written(path, error)) from None
-        with cls.reading(folder):  # what is no journal is refused
+        with cls.reading(folder, say):  # what is no journal is refused
             pass
         with contextlib.ExitStack() as closing:
             try:  # locked until the session ends, however that ends
@@ -107,12 +133,19 @@ class Journal:
                 )
             closing.enter_context(_writing(path))
             database = closing.enter_context(contextlib.closing(_connected(path, "rwc")))
-            database.execute("PRAGMA journal_mode = WAL")
-            database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
-            database.executescript(f"BEGIN; {_TABLES} COMMIT;")
+
+            def prepare() -> None:
+                database.rollback()  # of an attempt before
+                database.execute("PRAGMA journal_mode = WAL")
+                database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
+                database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+
+            _when_free(path, say, prepare)
+            journal = cls(folder, database, unlocked, say)
             try:
-                yield cls(folder, database, unlocked)
+                yield journal
             finally:
+                journal._closed.set()
                 with contextlib.suppress(sqlite3.Error):  # one file is left, and can be read where nothing is written
                     database.execute("PRAGMA journal_mode = DELETE")
 
@@ -159,14 +192,17 @@ class Journal:
         known = self.content
         same = known.get("asked") == asked
         content = json.dumps({"asked": asked, "about": known["about"] if same else about, "runs": runs})
-        rows = questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None)
-        with _writing(self.folder / JOURNAL), self._database:
+        rows = list(questions.frame[["conversation", "request_sha256", "characters"]].itertuples(name=None))
+
+        def write() -> None:
             for table in ("asked", "requests") if same else ("asked", "requests", "replies"):  # failures: see check
                 self._database.execute(f"DELETE FROM {table}")  # noqa: S608
             self._database.execute("INSERT INTO asked VALUES (?)", (content,))
             self._database.executemany(
                 "INSERT INTO requests (place, name, sha256, characters) VALUES (?, ?, ?, ?)", rows
             )
+
+        self._written(write)
 
     def pending(self, runs: int) -> list[tuple[str, int]]:
         """Conversations and runs without an answer."""
@@ -178,15 +214,29 @@ class Journal:
         self._added[answer.conversation, answer.run] = answer
 
     def sync(self) -> None:
-        """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures."""
-        taken = list(self.waiting)
-        rows = [  # in ASCII: also half a pair of surrogates has its escape
-            (one.run, one.conversation, one.error is not None, one.output_tokens, json.dumps(asdict(one)))
-            for one in taken
-        ]
-        with _writing(self.folder / JOURNAL), self._database:
-            self._database.executemany(_KEEP, rows)
-        del self.waiting[: len(taken)]
+        """Wait until every answer that was taken is on the disk. No answer is replaced by another, only failures.
+
+        While another program holds the journal, answers are kept here, and written when it is free.
+        """
+        with self._writes:  # a session that is stopped writes the last answers while a worker may still wait
+            taken = list(self.waiting)
+            rows = [  # in ASCII: also half a pair of surrogates has its escape
+                (answer.run, answer.conversation, answer.error is not None, answer.output_tokens, _as_json(answer))
+                for answer in taken
+            ]
+            self._written(lambda: self._database.executemany(_KEEP, rows))
+            del self.waiting[: len(taken)]
+
+    def _written(self, write: Callable[[], object]) -> None:
+        """Write within a transaction, as soon as no other program holds the journal."""
+        path = self.folder / JOURNAL
+
+        def transaction() -> None:
+            with self._database:
+                write()
+
+        with _writing(path):
+            _when_free(path, self._say, transaction, self._closed)
 
     def answers(self, run: int) -> dict[str, Answer]:
         """Answers of a run and what came of its failures, by conversation; of this session they have been read."""
@@ -201,8 +251,42 @@ class Journal:
         return kept, int(known)
 
 
+def _as_json(answer: Answer) -> str:
+    return json.dumps(asdict(answer))
+
+
+def _when_free(
+    path: Path, say: Callable[[str], None], step: Callable[[], object], closed: threading.Event | None = None
+) -> object:
+    """Carry out a step of a database; while another program holds it, wait for that, and say so now and then."""
+    said_at = float("-inf")
+    while True:
+        try:
+            return step()
+        except sqlite3.OperationalError as error:
+            is_held = getattr(error, "sqlite_errorcode", 0) & 0xFF in _HELD
+            if not is_held or (closed is not None and closed.is_set()):
+                raise
+        if time.monotonic() - said_at >= _SAID_AGAIN:
+            said_at = time.monotonic()
+            say(f"waiting for {_holders(path)}, which holds {path}: close it there; no answer is lost meanwhile")
+        time.sleep(0.1)
+
+
+def _holders(path: Path) -> str:
+    """Name the other programs that have a file open, as far as Linux tells."""
+    names = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        process = link.parent.parent
+        with contextlib.suppress(OSError):
+            if int(process.name) != os.getpid() and link.readlink() == path.resolve():
+                names.append(f"{(process / 'comm').read_text().strip()} (process {process.name})")
+    return " and ".join(dict.fromkeys(names)) or "another program"
+
+
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, check_same_thread=False)
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, check_same_thread=False, timeout=_PATIENCE)
 
 
 @contextlib.contextmanager

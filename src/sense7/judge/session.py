@@ -89,6 +89,7 @@ def plan_session(
     runs: int = 1,
     prices: Price | None = None,
     policy: str = "strict",
+    say: Callable[[str], None] = silent,
     **given,
 ) -> Plan:
     """Plan of a session, after every check before anything is sent; ``given``: of questions_for, and of Plan."""
@@ -110,7 +111,7 @@ def plan_session(
         "shots": questions.shots,
         "requests": questions.sha256,
     }
-    with Journal.reading(folder) as journal:
+    with Journal.reading(folder, say) as journal:
         if journal:
             journal.check(asked, questions, runs)
         estimated = estimate(questions, runs, journal, prices)
@@ -352,7 +353,7 @@ def carry_out(
             "Asking a judge needs aiohttp, which is not installed. In a checkout: make judge. "
             "Elsewhere: pip install 'sense7-companion[judge]'."
         )
-    with Journal.open(plan.folder) as journal:
+    with Journal.open(plan.folder, say) as journal:
         if journal.unlocked:
             say(f"warning: {journal.unlocked}")
         journal.check(plan.asked, plan.questions, plan.runs)  # again, now that no other session is at work here
