@@ -4,7 +4,6 @@ import datetime as dt
 import gc
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -501,6 +500,7 @@ def another_sheet(name):
 
 
 INTERLEAVED = {"TaskId": ["C1", "C1", "C2", "C2"] * 2 + ["C3"] * 4 + ["C4"] * 4, "MessageId": None}
+INTERLEAVED |= {"Content": [f"message {number}" for number in range(16)]}
 READ = [
     tasks("PreTaskImportance", ["Not at all important", "very important", "5", 2.0], "importance", [1, 4, 5, 2]),
     tasks(
@@ -676,14 +676,3 @@ def test_check_imports_nothing_that_only_statistics_and_drawings_need(minimal_sh
 def test_a_column_is_read_as_its_cells_one_by_one(cells):
     assert as_names(cells) == [as_name(cell) for cell in cells]
     assert as_texts(cells) == [as_text(cell) for cell in cells]
-
-
-@pytest.mark.parametrize("apart", [True, False])
-def test_rated_turns_that_stand_there_twice_are_said_where_no_message_id_tells(minimal_sheets, apart):
-    said = [f"message {number}" for number in range(16)]
-    sheets = minimal_sheets(messages={"MessageId": ..., "TimeOffsetSeconds": ..., "Content": said})
-    rows = sheets["Messages"].rows
-    doubled = [*rows, *rows[:4]] if apart else [rows[0], rows[1], rows[1], *rows[2:]]
-    sheets["Messages"] = replace(sheets["Messages"], rows=[list(row) for row in doubled])
-    (warning,) = [one for one in parse_sheets(sheets).diagnostics if one.kind == "doubled-turn"]
-    assert warning.rows == ((19, 21) if apart else (4,))

@@ -27,6 +27,7 @@ from sense7.workbook import ids
 from sense7.workbook.diagnostics import ERROR, WARNING, Diagnostics, WorkbookError, refusal
 from sense7.workbook.ids import as_name, as_names, as_number, as_texts, is_blank
 from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet, scale_columns, with_scales_sheet
+from sense7.workbook.repeats import report_repeated_conversations, report_repeated_messages
 from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
 from sense7.workbook.xlsx import Sheet, read_sheets
@@ -379,10 +380,12 @@ def read_conversations(tasks: Table, answers: Mapping) -> Columns:
     names = {name: tasks.names(official) for name, official in NAMES.items()}
     rows = np.arange(2, len(tasks.sheet.rows) + 2)
     named = np.array([identifier is not None for identifier in names["conversation"]], dtype=bool)
+    again = report_repeated_conversations(tasks, names["conversation"])
+    tasks.add("missing-id/conversation", "TaskId", rows[np.array(tasks.filled, dtype=bool) & ~named])
+    named[list(again)] = False
     columns: Columns = {name: list(compress(column, named)) for name, column in names.items()}
     columns |= {name: levels[named] for name, (levels, _) in answers.items()}
     columns["row"] = rows[named]
-    tasks.add("missing-id/conversation", "TaskId", rows[np.array(tasks.filled, dtype=bool) & ~named])
     numbers = columns["row"].tolist()
     if not numbers:
         tasks.add("no-conversation")
@@ -419,10 +422,13 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
     message_id = _numbers(table, "MessageId", -np.inf, "the rows' order in the file stands in for it.")
     seconds = _numbers(table, "TimeOffsetSeconds", 0, "counted as not known.")
     roles = as_texts(table.cells("Role"))
+    again = report_repeated_messages(table, matched, message_id, ratings)
+    joined = {matched[number] for number in again}
+    matched = [None if number in again else name for number, name in enumerate(matched)]
     for row, (identifier, conversation, role, is_filled) in enumerate(
         zip(identifiers, matched, roles, filled, strict=True), 2
     ):
-        if conversation is None and is_filled:
+        if conversation is None and is_filled and row - 2 not in again:
             table.add("orphan", "TaskId", [row], identifier or "(blank)")
         if role not in KNOWN_ROLES and is_filled:
             table.add("unknown-role", "Role", [row], "(blank)" if role is None else role)
@@ -432,13 +438,6 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
         if column.scale:
             stray = known & ~is_turn & np.isfinite(ratings[column.name][0])
             table.add("rating-elsewhere", column.official, np.flatnonzero(stray) + 2)
-    if "MessageId" not in table.positions:  # where there is one, it is repeated
-        rated = sum(np.isfinite(levels) for levels, _ in ratings.values()) > 0
-        seen: dict[tuple, list[int]] = defaultdict(list)
-        for number in np.flatnonzero(is_turn & rated).tolist():
-            seen[tuple(table.sheet.rows[number])].append(number + 2)
-        table.add("doubled-turn", "TaskId", sorted(row for same in seen.values() for row in same[1:]))
-
     # The position of each message in its conversation: by MessageId where every message has one of its own.
     index, of_conversation = np.flatnonzero(known), defaultdict(list)
     for number in index.tolist():
@@ -446,7 +445,7 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
     numbers = [None if math.isnan(number) else number for number in message_id.tolist()]
     position, turn = np.zeros(len(matched), dtype=np.int64), np.zeros(len(matched), dtype=np.int64)
     found: dict[str, list[int]] = defaultdict(list)
-    for spoken in of_conversation.values():
+    for name, spoken in of_conversation.items():
         own = [numbers[one] for one in spoken]
         counts = Counter(own) if len(set(own)) < len(own) else {}
         repeated = [one for one in spoken if numbers[one] is not None and counts.get(numbers[one], 1) > 1]
@@ -454,7 +453,8 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
         if None in own:
             found["missing-message-id"] += [one for one in spoken if is_blank(table.cells("MessageId")[one])]
         elif not repeated:
-            found["unordered-message-id"] += [one for last, one in pairwise(spoken) if numbers[one] < numbers[last]]
+            falls = [one for last, one in pairwise(spoken) if numbers[one] < numbers[last]]
+            found["unordered-message-id"] += [] if name in joined else falls  # rows of two files are in no order
             spoken.sort(key=numbers.__getitem__)
         position[spoken] = np.arange(1, len(spoken) + 1)
         replies = [one for one in spoken if is_turn[one]]

@@ -1,0 +1,188 @@
+"""Rows that hold again what an earlier row holds, as where exports that overlap are put one below the other."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from sense7.study import ABSENT, STATES
+from sense7.workbook.ids import is_blank
+
+_ABSENT_CODE = STATES.index(ABSENT)
+
+
+def _rows_by_name(names: Iterable[str | None]) -> Iterable[list[int]]:
+    """Rows, from 0, of each name."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for number, name in enumerate(names):
+        if name is not None:
+            rows[name].append(number)
+    return rows.values()
+
+
+def _lacks_nothing_of(row: Sequence, other: Sequence) -> bool:
+    """Whether a row has every cell that another has."""
+    return all(is_blank(theirs) or theirs == ours for ours, theirs in zip(row, other, strict=True))
+
+
+def report_repeated_conversations(tasks, names: list[str | None]) -> set[int]:
+    """Rows of Tasks, from 0, that repeat another row of their TaskId, or a part of it; they are reported.
+
+    Where two rows of a TaskId differ, neither is left out: they are an error.
+    """
+    rows, again = tasks.sheet.rows, set()
+    for numbers in _rows_by_name(names):
+        if len(numbers) > 1:
+            fullest = max(numbers, key=lambda number: sum(not is_blank(cell) for cell in rows[number]))
+            others = [number for number in numbers if number != fullest]
+            if all(_lacks_nothing_of(rows[fullest], rows[number]) for number in others):
+                again.update(others)
+    tasks.add("doubled-row/conversation", "TaskId", [number + 2 for number in sorted(again)])
+    return again
+
+
+class _Messages:
+    """Rows of Messages as what was said, and how it was rated."""
+
+    def __init__(self, table, message_id: np.ndarray, ratings: Mapping):
+        self.rows, self.message_id = table.sheet.rows, message_id.tolist()
+        self.roles, self.content = table.cells("Role"), table.cells("Content")
+        identifier = table.positions.get("MessageId")
+        self._places = [place for place in range(len(table.sheet.header)) if place != identifier]
+        self._ratings = list(ratings.values())
+
+    def cells(self, number: int) -> tuple:
+        """All of a row but its MessageId."""
+        row = self.rows[number]
+        return tuple(row[place] for place in self._places)
+
+    def said(self, number: int) -> tuple:
+        """Role and text; all of the row where there is no text by which a message could be known again."""
+        content = self.content[number]
+        return (self.roles[number], self.cells(number) if is_blank(content) else content)
+
+    def answers(self, number: int) -> list[tuple[int, float] | None]:
+        """State and level of each rating of a row, None where there is none."""
+        found = []
+        for levels, states in self._ratings:
+            state, level = int(states[number]), float(levels[number])
+            answer = (state, 0.0 if math.isnan(level) else level)
+            found.append(None if state == _ABSENT_CODE else answer)
+        return found
+
+    def is_rated_turn(self, number: int) -> bool:
+        """Whether a row is an answer of the assistant with a rating."""
+        return self.roles[number] == "assistant" and any(self.answers(number))
+
+    def contradict(self, number: int, other: int) -> bool:
+        """Whether two rows give one question different answers."""
+        pairs = zip(self.answers(number), self.answers(other), strict=True)
+        return any(ours and theirs and ours != theirs for ours, theirs in pairs)
+
+    def fullness(self, number: int) -> tuple[int, int]:
+        """Number of ratings and of cells of a row."""
+        return sum(map(bool, self.answers(number))), sum(not is_blank(cell) for cell in self.cells(number))
+
+
+def report_repeated_messages(table, names: list[str | None], message_id: np.ndarray, ratings: Mapping) -> set[int]:
+    """Rows of Messages, from 0, whose message stands in another row as well; they are reported, and left out.
+
+    Rows of a conversation are one message if they have one MessageId, role and text, where MessageIds name messages. A
+    run of rows that stands apart from an earlier run of its conversation and has the same rows is a repeat, too, where
+    they do not. The fullest row of a message is kept. Where its rows rate it differently, it is an error: which holds,
+    nobody knows. Rated turns that are alike, and may yet have been said and rated twice, are counted, with a warning.
+    """
+    messages = _Messages(table, message_id, ratings)
+    again, contradicting, alike = set(), set(), []
+    for numbers in _rows_by_name(names):
+        if len({(messages.roles[number], messages.content[number]) for number in numbers}) == len(numbers):
+            continue  # nothing was said twice
+        groups = _same_messages(messages, numbers) or _repeated_runs(messages, numbers)
+        for group in groups:
+            kept = max(group, key=messages.fullness)  # of equal ones the first
+            if any(messages.contradict(kept, number) for number in group):
+                contradicting.update(group)
+            again.update(number for number in group if number != kept)
+        alike += _turns_alike(messages, [number for number in numbers if number not in again])
+    table.add("rated-again", "", [number + 2 for number in sorted(contradicting)])
+    table.add("doubled-row", "", [number + 2 for number in sorted(again - contradicting)])
+    table.add("doubled-turn", "", [number + 2 for number in sorted(alike)])
+    return again
+
+
+def _same_messages(messages: _Messages, numbers: list[int]) -> list[list[int]]:
+    """Rows of a conversation by MessageId, those that several have; none where rows of one MessageId say two things."""
+    groups: dict[float, list[int]] = defaultdict(list)
+    for number in numbers:
+        groups[messages.message_id[number]].append(number)
+    several = [group for group in groups.values() if len(group) > 1]
+    name_messages = not any(map(math.isnan, groups)) and all(
+        len(set(map(messages.said, group))) == 1 for group in several
+    )
+    return several if name_messages else []
+
+
+def _repeated_runs(messages: _Messages, numbers: list[int]) -> list[list[int]]:
+    """Rows of a conversation with the row that repeats each, where a run of rows stands again further down."""
+    identifiers = [messages.message_id[number] for number in numbers]
+    if not any(map(math.isnan, identifiers)) and len(set(identifiers)) == len(identifiers):
+        return []  # each message has a name of its own
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    groups = {number: [number] for number in runs[0]}
+    for run in runs[1:]:
+        pairs = _in_order(run, list(groups), messages.cells)
+        if not pairs and len(run) > 1:  # all that was said, rated otherwise
+            roles = {messages.roles[number] for number in run}
+            earlier = [number for number in groups if messages.roles[number] in roles]
+            pairs = _in_order(run, earlier, messages.said) if len(run) == len(earlier) else {}
+        # Short runs, as of conversations that take turns in a file, repeat what was really said again.
+        if pairs and any(map(messages.is_rated_turn, run)):
+            for number, earlier in pairs.items():
+                groups[earlier].append(number)
+        else:
+            groups |= {number: [number] for number in run}
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _in_order(run: list[int], earlier: list[int], of) -> dict[int, int]:
+    """Each row of a run with the earlier row that is its equal, in their order; empty if one has none."""
+    pairs, candidates = {}, iter(earlier)
+    for number in run:
+        equal = next((candidate for candidate in candidates if of(candidate) == of(number)), None)
+        if equal is None:
+            return {}
+        pairs[number] = equal
+    return pairs
+
+
+def _turns_alike(messages: _Messages, numbers: list[int]) -> list[int]:
+    """Rated turns that are alike an earlier one of their conversation in all but MessageId.
+
+    Where each has a MessageId of its own, only where the whole conversation stands there again.
+    """
+    identifiers = [messages.message_id[number] for number in numbers]
+    have_names = not any(map(math.isnan, identifiers)) and len(set(identifiers)) == len(identifiers)
+    turns = [number for number in numbers if messages.is_rated_turn(number)]
+    if have_names:
+        copies = next((count for count in (2, 3) if _stands_again(messages, numbers, count)), 1)
+        first_copy = turns[: len(turns) // copies]
+        several_turns = len(set(map(messages.cells, first_copy))) > 1
+        return turns[len(first_copy) :] if several_turns else []
+    seen, alike = set(), []
+    for number in turns:
+        if messages.cells(number) in seen:
+            alike.append(number)
+        seen.add(messages.cells(number))
+    return alike
+
+
+def _stands_again(messages: _Messages, numbers: list[int], count: int) -> bool:
+    """Whether a conversation is so many times the same rows."""
+    cells = list(map(messages.cells, numbers))
+    return cells == cells[: len(cells) // count] * count
