@@ -122,9 +122,7 @@ reference: judge ## compute R's reference values again and report what moved (tw
 
 .PHONY: derived
 derived: setup ## regenerate every derived file that is committed
-	@$(BIN)/sense7 simulate --out data/synthetic.xlsx
-	@$(BIN)/sense7 notebooks
-	@$(BIN)/python tests/test_house.py
+	@$(BIN)/python scripts/derive.py
 
 SOLVE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --fork-strategy fewest \
   --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet

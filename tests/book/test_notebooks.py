@@ -24,7 +24,7 @@ from sense7.book.notebooks import (
     to_ipynb,
     unfit_parameters,
 )
-from sense7.cli.book import EXAMPLE, new
+from sense7.cli.book import new
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -308,37 +308,35 @@ def test_cells_by_hand_agree_with_the_library_on_small_workbooks(tmp_path, conve
     assert ran >= {"01-dataset", "03-reliability", "06-poor-turn"}
 
 
-# `sense7 new`: a copy of a real finding that works as it is
+# `sense7 new`: a finding that works as it is
 
 
 @pytest.fixture
 def fresh(tmp_path, monkeypatch):
-    old = EXAMPLE.partition("-")[2]
-    for path in (
-        f"src/sense7/findings/{old}.py",
-        f"tests/findings/test_{old}.py",
-        f"notebooks/{EXAMPLE}.md",
-        "data/claims.yml",
-    ):
+    for path in ("src/sense7/book/template", "notebooks", "tests/reference", "data"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / path, tmp_path / path)
+        shutil.copytree(ROOT / path, tmp_path / path, ignore=shutil.ignore_patterns("*.ipynb", "*.xlsx"))
+    (tmp_path / "src/sense7/findings").mkdir()
+    (tmp_path / "src/sense7/findings/importance.py").touch()
     monkeypatch.setattr("sense7.checkout.find_checkout", lambda: tmp_path)
     return tmp_path
 
 
-def test_the_copy_is_a_finding_of_its_own(fresh, monkeypatch):
-    new("length-of-turns")
+def test_a_new_finding_has_its_module_test_notebook_and_reference(fresh, monkeypatch, minimal_sheets):
+    new("finding-of-this-test")
     here = [*sense7.findings.__path__, str(fresh / "src/sense7/findings")]
     monkeypatch.setattr(sense7.findings, "__path__", here)
-    tests = runpy.run_path(str(fresh / "tests/findings/test_length_of_turns.py"))
-    copied = sys.modules.pop("sense7.findings.length_of_turns")
-    assert [thing for thing in tests.values() if thing is copied]
-    assert copied.__file__ == str(fresh / "src/sense7/findings/length_of_turns.py")
-    assert [one.name for one in find_notebooks(fresh)] == [EXAMPLE, "06-length-of-turns"]
-    code = (fresh / "notebooks/06-length-of-turns.md").read_text("utf-8")
-    assert 's7.Recorder("06-length-of-turns", results)' in code
-    assert "from sense7.findings import length_of_turns" in code
-    assert "length_of_turns.importance_shares(study, bootstrap)" in code
+    tests = runpy.run_path(str(fresh / "tests/findings/test_finding_of_this_test.py"))
+    module = sys.modules.pop("sense7.findings.finding_of_this_test")
+    assert module.__file__ == str(fresh / "src/sense7/findings/finding_of_this_test.py")
+    (test,) = [function for name, function in tests.items() if name.startswith("test_")]
+    test(minimal_sheets)
+    (notebook,) = [one for one in find_notebooks(fresh) if one.name.endswith("finding-of-this-test")]
+    code = notebook.path.read_text("utf-8")
+    assert f's7.Recorder("{notebook.name}", results)' in code
+    assert "{value}`finding_of_this_test_mean_turns`" in code
+    families = yaml.safe_load((fresh / "tests/reference/families.yml").read_text("utf-8"))
+    assert families["without_reference"][-1]["keys"] == ["finding_of_this_test_*"]
 
 
 @pytest.mark.parametrize("name", ["", "Length", "length of turns", "1st", "../up", "a--b", "é", "x" * 41, "importance"])

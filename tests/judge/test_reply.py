@@ -96,7 +96,7 @@ INSIDE = {
     **{"4e1": (None, 4), "4x": (None, 4), "1.2.3": (None, 1.2), ".5": (None, 5), "3\u00bd": (None, 3)},
     **{"4\u00b2": (None, 4), "4 \uff15": (None, 4), "4.\u0665": (None, 4), "4. 5": (None, 4), "4.x": (None, 4)},
     **dict.fromkeys(["0", "6", "four", "", "\uff14", "\u0664"], (None, None)),
-    # So many of five, in whatever words.
+    # So many of five, said in different ways.
     **dict.fromkeys(["4 von 5", "4 sur 5", "4 de 5", "4 \u0438\u0437 5", "4 ud af 5", "4 out of a possible 5"], (4, 4)),
     **dict.fromkeys(["4 points out of 5", "4 von 5 Punkten", "4 out of five", "4 (max 5)", "4 / 5 - kind"], (4, 4)),
     **{"4\u5206\uff08\u6ee1\u52065\u5206\uff09": (4, 4), "5\u70b9\u6e80\u70b9\u4e2d4\u70b9": (4, 5)},

@@ -1,6 +1,6 @@
 """The verbs about books: build one or many notebooks of it, read its ledger, verify it, put editions together, add one.
 
-``sense7 new`` copies the shortest finding of the book under another name, to be changed into one's own.
+``sense7 new`` begins a finding from the files in ``book/template``, to be changed into one's own.
 """
 
 import json
@@ -33,8 +33,6 @@ from sense7.cli.common import (
 from sense7.errors import UserError
 from sense7.files import write_whole
 from sense7.terminal import plain
-
-EXAMPLE = "05-importance"
 
 
 @with_options
@@ -214,25 +212,37 @@ def notebooks() -> None:
 
 
 def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the finding, such as length-of-turns.")]) -> None:
-    """Copy module, test and notebook of the shortest finding; "Add a finding" in CONTRIBUTING.md goes on from there."""
+    """Begin a finding: a module, its test and its notebook, which pass every test as they are.
+
+    "Add a finding" in CONTRIBUTING.md goes on from there.
+    """
     from sense7.checkout import find_checkout
 
     if not re.fullmatch(r"[a-z][a-z0-9]{1,20}(-[a-z0-9]{1,20}){0,3}", name):
         raise UserError(f"{plain(name)}: can't be a finding's name. Give small letters, digits and hyphens.")
-    root, old, module = find_checkout(), EXAMPLE[3:], name.replace("-", "_")
-    number = 1 + max(int(path.name[:2]) for path in (root / "notebooks").glob("[0-9][0-9]-*.md"))
-    copies = {
-        f"src/sense7/findings/{old}.py": f"src/sense7/findings/{module}.py",
-        f"tests/findings/test_{old}.py": f"tests/findings/test_{module}.py",
-        f"notebooks/{EXAMPLE}.md": f"notebooks/{number:02d}-{name}.md",
-    }
+    root = find_checkout()
+    module = name.replace("-", "_")
     taken = [*(root / "src/sense7").rglob(f"{module}.py"), *(root / "notebooks").glob(f"??-{name}.md")]
     if taken or not module.isidentifier() or (root / "src/sense7/findings" / module).exists():
         raise UserError(f"{plain(name)}: there is a module or page of this name. Give another name.")
-    for source, copy in copies.items():
-        text = (root / source).read_text(encoding="utf-8").replace(EXAMPLE, f"{number:02d}-{name}")
-        text = re.sub(rf"\bs7\.{old}\b", module, text)
-        text = text.replace("import sense7 as s7\n", f"import sense7 as s7\nfrom sense7.findings import {module}\n")
-        write_whole(root / copy, re.sub(rf"\bimport {old}\b|\b{old}(?=\.)", lambda m: m[0].replace(old, module), text))
-        print(root / copy)
-    print(f"Its keys are those of {EXAMPLE}: rename them before you add the page to _toc.yml.")
+    number = 1 + max(int(path.name[:2]) for path in (root / "notebooks").glob("[0-9][0-9]-*.md"))
+    words = {"TITLE": name.replace("-", " ").capitalize(), "MODULE": module, "NAME": name, "NUMBER": f"{number:02d}"}
+    template = root / "src/sense7/book/template"
+    places = {
+        "module.py.txt": f"src/sense7/findings/{module}.py",
+        "test.py.txt": f"tests/findings/test_{module}.py",
+        "notebook.md": f"notebooks/{number:02d}-{name}.md",
+    }
+    for source, place in places.items():
+        write_whole(root / place, _with_words((template / source).read_text(encoding="utf-8"), words))
+        print(root / place)
+    families = root / "tests/reference/families.yml"
+    entry = _with_words((template / "families.yml").read_text(encoding="utf-8"), words)
+    write_whole(families, families.read_text(encoding="utf-8") + entry)
+    print(f"{families}: an entry for its values")
+    print(f"Give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")
+
+
+def _with_words(text: str, words: dict[str, str]) -> str:
+    """A template with its words in capital letters replaced."""
+    return re.sub("|".join(words), lambda match: words[match[0]], text)
