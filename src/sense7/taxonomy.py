@@ -1,16 +1,19 @@
 """The seven dimensions, the five levels, and the scales with the words for them.
 
-The ground floor: it imports nothing of ours, and reads ``taxonomy.toml`` alone. Names and anchors
+The ground floor: it knows of characters alone, and reads ``taxonomy.toml`` alone. Names and anchors
 are those of the official release; the definitions are in the companion's own words,
 and so is the grouping.
 """
 
+import math
 import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from sense7.characters import with_plain_signs
 
 
 @dataclass(frozen=True)
@@ -47,15 +50,14 @@ LEVEL_COLOURS = ("#CA0020", "#F4A582", "#B0B0B0", "#92C5DE", "#0571B0")
 
 
 def normalise_word(text: str) -> str:
-    """Fold case, Unicode forms and white space, so that spellings compare equal.
+    """Fold case, Unicode forms, invisible characters, dashes and white space, so that spellings compare equal.
 
     Examples
     --------
     >>> normalise_word("  Very   Good ")
     'very good'
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join(folded.replace("\u2019", "'").split())
+    return with_plain_signs(with_plain_signs(text).casefold())
 
 
 def normalise_name(text: str) -> str:
@@ -69,10 +71,35 @@ def normalise_name(text: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
-_NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
-_NUMBER_ALONE = re.compile(rf"^({_NUMBER})$")
-_NUMBER_THEN_WORD = re.compile(rf"^[(\[]?({_NUMBER})[)\]]?\s*[-\u2013\u2014:=.)]?\s*(.*\S)$")
-_WORD_THEN_NUMBER = re.compile(rf"^(.*\S)\s*[-\u2013\u2014:=]?\s*[(\[]\s*({_NUMBER})\s*[)\]]$")
+_NUMBER = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]\d+)?(?![\d.,])"
+"""A number as other programs write it: 4, 4.0, 4,0, .5, 5., 4.0e+00."""
+
+_NUMBER_ALONE = re.compile(_NUMBER)
+_NUMBER_THEN_WORD = re.compile(rf"[(\[{{]?({_NUMBER})[)\]}}>]?\s*[-:=.,;/|\u00b7\u2022>)]*\s*(.*\S)")
+_WORD_THEN_NUMBER = re.compile(
+    rf"(\D*[^\W\d]\D*?)(?:\s*[(\[{{]\s*|\s*[-:=,;/|\u00b7\u2022]\s+|\s*[:=/|]|\s)({_NUMBER})\s*[)\]}}]?"
+)
+LONGEST_ANSWER = 300
+"""Characters of a longer text are not searched for a number: it is no answer on a scale."""
+_NO_WORD = re.compile(r"[-:=.,;/|)\]}>\u20e3\s]*")
+_IN_BRACKETS = re.compile(r"[(\[{<\"'](.*)[)\]}>\"']")
+
+
+def as_plain_number(text: str) -> float | None:
+    """The number that a text in plain signs (see :func:`normalise_word`) is, with a decimal comma, too.
+
+    A comma before three digits could separate thousands: such a text is no number.
+
+    Examples
+    --------
+    >>> as_plain_number(".5"), as_plain_number("4,0"), as_plain_number("1,000")
+    (0.5, 4.0, None)
+    """
+    text = text.replace("\u066b", ".")
+    if not _NUMBER_ALONE.fullmatch(text) or re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
+        return None
+    number = float(text.replace(",", "."))
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True)
@@ -82,7 +109,7 @@ class Scale:
     Several vocabularies can name the same levels (agreement words, quality words).
     The same word may stand for different levels in different vocabularies ("very
     important" is 4 of 5 below "extremely important" and 5 of 5 above "important"), so
-    the vocabulary is chosen by the words that occur: the first that knows the most answers.
+    the vocabulary is chosen by all words that occur.
 
     Attributes
     ----------
@@ -92,16 +119,20 @@ class Scale:
         Number of levels; level 1 is the lowest.
     vocabularies : tuple of tuple of tuple of str
         Each has ``size`` tuples of synonyms, lowest level first; the usual word leads each.
+        The usual words of the first are the official ones.
+    others : tuple of tuple of tuple of str
+        Vocabularies of more or fewer levels, by which an answer in words may have been given.
     not_rated : frozenset of str
         Words by which a person declined to rate.
     enough : float
-        Share of the answers in words from which on the first vocabulary is taken even if
-        another knows more of them.
+        Share of the answers in words from which on the first vocabulary is taken where no
+        vocabulary has all of them.
     """
 
     name: str
     size: int
     vocabularies: tuple[tuple[tuple[str, ...], ...], ...]
+    others: tuple[tuple[tuple[str, ...], ...], ...] = ()
     not_rated: frozenset[str] = frozenset({"unknown", "not applicable"})
     enough: float = 1.0
 
@@ -126,40 +157,67 @@ class Scale:
         >>> TURN_RATING.split_number("4 - Good"), TURN_RATING.split_number("Very good")
         ((4.0, 'good'), (None, 'very good'))
         """
-        word = normalise_word(text)
-        if match := _NUMBER_ALONE.match(word):
-            return float(match[1].replace(",", ".")), ""
-        if match := _WORD_THEN_NUMBER.match(word):
-            return float(match[2].replace(",", ".")), match[1]
-        if match := _NUMBER_THEN_WORD.match(word):
-            return float(match[1].replace(",", ".")), match[2]
-        return None, word
+        answer = normalise_word(text)
+        if (number := as_plain_number(answer)) is not None:
+            return number, ""
+        number_text, word = None, answer
+        if len(answer) > LONGEST_ANSWER:
+            return None, answer
+        if match := _NUMBER_THEN_WORD.fullmatch(answer):
+            number_text, word = match[1], match[2]
+        elif match := _WORD_THEN_NUMBER.fullmatch(answer):
+            word, number_text = match[1], match[2]
+        number = None if number_text is None else as_plain_number(number_text)
+        if number is None:
+            return None, answer
+        if bracketed := _IN_BRACKETS.fullmatch(word):
+            word = bracketed[1].strip()
+        return number, "" if _NO_WORD.fullmatch(word) else word
 
 
-_QUALITY, _AGREEMENT, _EXTENT, _IMPORTANCE, _DESIRED = (
-    tuple(tuple(tuple(level.split("|")) for level in levels) for levels in _READ["vocabularies"][name])
-    for name in ("quality", "agreement", "extent", "importance", "desired_empathy")
-)
+def _scale_of(name: str, size: int, *lists: str, first: tuple = (), enough: float = 1.0) -> Scale:
+    """A scale on which the words of some lists may stand: those of as many levels as it has, and the others."""
+    vocabularies, others = list(first), []
+    for list_name in lists:
+        for levels in _READ["vocabularies"][list_name]:
+            vocabulary = tuple(tuple(level.split("|")) for level in levels)
+            if len(vocabulary) == size:
+                vocabularies.append(vocabulary)
+            else:
+                others.append(vocabulary)
+    return Scale(name, size, tuple(vocabularies), tuple(others), enough=enough)
+
+
 _OFFICIAL_QUALITY = tuple((level,) for level in LEVELS)
 
-TURN_RATING = Scale("turn rating", 5, (_OFFICIAL_QUALITY, *_AGREEMENT, *_QUALITY, *_EXTENT), enough=0.75)
+TURN_RATING = _scale_of(
+    "turn rating",
+    5,
+    "agreement",
+    "quality",
+    "amount",
+    "extent",
+    "others",
+    first=(_OFFICIAL_QUALITY,),
+    enough=0.75,
+)
 """Rating of a turn: very poor 1 .. very good 5; unknown is not rated.
 
 The first vocabulary is the five words of the official release and nothing else. Where they are
 three quarters of the answers in words, any further word ("fair") is skipped, as the authors'
-script does; another vocabulary is only for a workbook that plainly speaks another language.
+script does, unless all words together are those of another list.
 """
 
-AGREEMENT = Scale("post-task experience", 5, _AGREEMENT + _QUALITY + _EXTENT)
+AGREEMENT = _scale_of("post-task experience", 5, "agreement", "quality", "amount", "extent", "others")
 """Post-task experience: strongly disagree 1 .. strongly agree 5."""
 
-POST_EMPATHY = Scale("post-task empathy", 5, _QUALITY + _AGREEMENT + _EXTENT)
+POST_EMPATHY = _scale_of("post-task empathy", 5, "quality", "amount", "agreement", "extent", "others")
 """Post-task empathy, 1 .. 5."""
 
-IMPORTANCE = Scale("importance", 5, (*_IMPORTANCE, *_QUALITY[4:], *_EXTENT[:1], *_AGREEMENT))
+IMPORTANCE = _scale_of("importance", 5, "importance", "amount", "extent", "agreement")
 """Importance of the topic: not at all important 1 .. extremely important 5."""
 
-DESIRED_EMPATHY = Scale("desired empathy", 3, _DESIRED)
+DESIRED_EMPATHY = _scale_of("desired empathy", 3, "desired_empathy")
 """Empathy wished for before the task: minimal 1 .. high 3."""
 
 

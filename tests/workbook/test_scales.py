@@ -450,7 +450,7 @@ def test_a_foreign_scale_is_told_from_slips_by_how_many_there_are(numbers, likel
     forms = (float, str)  # the same number is counted once, however the file holds it
     cells = [forms[place % 2](number) for number, count in numbers.items() for place in range(count)]
     question = Question(next(one for one in MESSAGE_COLUMNS if one.official == "Interest"), cells, ReadingOptions())
-    question.choose_vocabulary(choose_vocabulary(question.scale, question.unknown))
+    question.use(choose_vocabulary(question.scale, question.unknown))
     found = question.refusal([])
     assert (found and found[1]["likely"]) == likely
 
@@ -508,8 +508,9 @@ def test_a_number_beside_a_word_is_split_off(scale, form):
 @pytest.mark.parametrize(
     ("answers", "word", "level"),
     [
-        ({"good": 90, "fair": 10}, "fair", None),  # official words, a stray one
-        ({"very poor": 3, "good": 6, "excellent": 2}, "excellent", None),
+        ({"good": 96, "fair": 4}, "fair", None),  # official words, a slip
+        ({"very poor": 3, "neutral": 6, "excellent": 2}, "excellent", None),  # official words, and no list has all
+        ({"very poor": 3, "good": 6, "excellent": 2}, "excellent", 5),
         ({"poor": 1, "fair": 4, "good": 2, "very good": 1, "excellent": 4}, "good", 3),  # another scale
         ({"very poor": 2, "poor": 1, "fair": 9, "good": 3, "very good": 1}, "fair", 3),
         ({"strongly agree": 5, "disagree": 1}, "disagree", 2),
@@ -518,19 +519,22 @@ def test_a_number_beside_a_word_is_split_off(scale, form):
     ],
 )
 def test_turn_ratings_stay_official_while_most_answers_are(answers, word, level):
-    assert choose_vocabulary(TURN_RATING, Counter(answers)).get(word) == level
+    vocabulary = choose_vocabulary(TURN_RATING, Counter(answers))
+    assert vocabulary.doubt is None
+    assert vocabulary.levels.get(word) == level
 
 
 @pytest.mark.parametrize(
     ("answers", "level"),
     [
         ({"very important": 2, "extremely important": 1}, 4),
-        ({"very important": 2, "important": 1}, 5),
+        ({"very important": 2, "moderately important": 1, "important": 1}, 5),
         ({"very important": 2}, 4),
     ],
 )
 def test_a_word_of_two_scales_is_read_by_its_neighbours(answers, level):
-    assert choose_vocabulary(IMPORTANCE, Counter(answers))["very important"] == level
+    vocabulary = choose_vocabulary(IMPORTANCE, Counter(answers))
+    assert (vocabulary.doubt, vocabulary.levels["very important"]) == (None, level)
 
 
 @given(st.text())

@@ -504,7 +504,10 @@ INTERLEAVED |= {"Content": [f"message {number}" for number in range(16)]}
 READ = [
     tasks("PreTaskImportance", ["Not at all important", "very important", "5", 2.0], "importance", [1, 4, 5, 2]),
     tasks(
-        *("PreTaskImportance", ["not important", "important", "Very important", 3.0], "importance", [1, 4, 5, 3]),
+        "PreTaskImportance",
+        ["not important", "important", "Very important", "moderately important"],
+        "importance",
+        [1, 4, 5, 3],
         "other-words",
     ),
     tasks("PreTaskDesiredEmpathy", ["Minimal", "Moderate", "HIGH", "3 - high"], "desired_empathy", [1, 2, 3, 3]),

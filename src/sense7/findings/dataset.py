@@ -191,14 +191,18 @@ def scales(study: Study) -> pd.DataFrame:
         rescaled = np.isfinite(column.lowest)
         if not rescaled and not column.unreadable:
             continue
-        size, mean = sizes[column.column], frames[column.sheet][column.name].mean()
+        size, levels = sizes[column.column], frames[column.sheet][column.name]
         own_scale = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
+        mean_as_given = mean_on_official = "no answer"
+        if levels.count():
+            mean_as_given = f"{own_scale.original(levels.mean(), size):.2f}"
+            mean_on_official = f"{levels.mean():.2f}" if rescaled else "the same"
         rows[column.column] = {
             "scale": str(own_scale),
-            "answers read": column.read,
+            "answers read": levels.count(),
             "unreadable": column.unreadable,
-            "mean as given": f"{own_scale.original(mean, size):.2f}",
-            "mean on the official scale": f"{mean:.2f}" if rescaled else "the same",
+            "mean as given": mean_as_given,
+            "mean on the official scale": mean_on_official,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("column")
 

@@ -106,6 +106,8 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
         return None
     if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         cell = cell.replace(",", ".")
+    if isinstance(cell, str) and not cell.isascii():
+        cell = with_plain_signs(cell)
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
             return value if math.isfinite(value := float(cell)) else None

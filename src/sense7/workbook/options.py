@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sense7.files import one_line, parse_yaml, reading, write_whole
-from sense7.taxonomy import CORE_COLUMNS, normalise_name, normalise_word
+from sense7.taxonomy import CORE_COLUMNS, as_plain_number, normalise_name, normalise_word
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_number, as_text, is_blank
 from sense7.workbook.xlsx import Sheet
@@ -19,7 +19,8 @@ ALL_COLUMNS = "all"
 SCALES_SHEET = "Scales"
 """Sheet by which a workbook declares its scales itself: columns ``column``, ``scale`` and ``missing``."""
 
-_INTERVAL = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*%?\s*(?:\.\.|to|[-\u2013:])\s*(-?\d+(?:\.\d+)?)\s*%?\s*")
+_END = r"(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s*%?"
+_INTERVAL = re.compile(rf"{_END}\s*(?:\.\.|to|[-:])\s*{_END}")
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,11 @@ def parse_interval(text: object, where: str) -> Interval:
     """Read the ends of a scale: ``1-7``, ``0..100``, ``-3..3``, ``5-1`` (reversed); ``where`` is for the message."""
     if isinstance(text, Interval):
         return text
-    match = _INTERVAL.fullmatch(str(text))
-    if not match or float(match[1]) == float(match[2]):
+    match = _INTERVAL.fullmatch(normalise_word(str(text)))
+    ends = [as_plain_number(end) for end in match.groups()] if match else []
+    if not ends or None in ends or ends[0] == ends[1]:
         raise refusal(where, "no-scale", text=str(text)[:40])
-    return Interval(float(match[1]), float(match[2]))
+    return Interval(*ends)
 
 
 def scale_columns() -> dict[str, int]:

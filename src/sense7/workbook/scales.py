@@ -8,8 +8,8 @@ import functools
 import re
 import tomllib
 from collections import Counter, defaultdict, namedtuple
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,8 @@ _WORDS = {
     name: frozenset(words)
     for name, words in tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8")).items()
 }
+SAME_WORDS = tuple(tuple(words.split("|")) for words in sorted(_WORDS["same"]))
+"""English answer words that mean the same."""
 TOTALS, NO_ID, DECLINING_WORDS = _WORDS["totals"], _WORDS["no_id"], _WORDS["declining"]
 MISSING_WORDS = _WORDS["missing"] | {f".{letter}" for letter in "abcdefghijklmnopqrstuvwxyz_"}
 """What spreadsheets, statistics and survey programs write for a missing value, by normalize_word."""
@@ -60,15 +62,69 @@ def languages() -> dict[str, dict]:
     return parse_yaml(Path(__file__).with_name("languages.yml").read_text("utf-8"))
 
 
+@dataclass(frozen=True)
+class WordList:
+    """Words that stand together on a scale.
+
+    ``levels``: word -> level, rescaled to the scale that is read; ``size``: how many levels the words have;
+    ``main_words``: word -> the first of the words that mean the same.
+    """
+
+    levels: dict[str, float]
+    size: int
+    main_words: dict[str, str]
+
+    def __str__(self) -> str:
+        usual = {level: word for word, level in reversed(self.levels.items())}
+        return f"({', '.join(usual[level] for level in sorted(usual))})"
+
+    def fits(self, words: Iterable[str]) -> bool:
+        """Whether the list has all words, those that do not mean the same at different levels."""
+        if not all(word in self.levels for word in words):
+            return False
+        return len({self.levels[word] for word in words}) == len({self.main_words[word] for word in words})
+
+    def number_of(self, word: str) -> int:
+        """Number of a word's level in the list, from 1."""
+        return sorted(set(self.levels.values())).index(self.levels[word]) + 1
+
+
+def _word_list(levels: Sequence[Iterable[str]], same: Iterable[Sequence[str]], size: int) -> WordList:
+    """A list of words for a scale of some size, every word in each of its spellings."""
+    spellings_of = {spellings[0]: spellings for spellings in same}
+    level_of, main_words = {}, {}
+    for number, words in enumerate(levels):
+        for word in words:
+            for spelling in map(normalise_word, spellings_of.get(word, (word,))):
+                level_of[spelling] = 1 + (size - 1) * number / (len(levels) - 1)
+                main_words[spelling] = word
+    return WordList(level_of, len(levels), main_words)
+
+
 @functools.cache
-def language_vocabularies(scale: str) -> tuple[dict[str, int], ...]:
-    """Vocabularies of all languages for the scale of a name, each: normalized word -> level, from 1."""
-    return tuple(
-        {normalise_word(word): level for level, words in enumerate(levels, 1) for word in words.split("|")}
-        for language in languages().values()
-        for kind in KINDS[scale]
-        for levels in language.get(kind, ())
-    )
+def english_lists(scale: Scale) -> tuple[WordList, ...]:
+    """English lists of words that may stand on a scale, the official one first."""
+    return tuple(_word_list(levels, SAME_WORDS, scale.size) for levels in (*scale.vocabularies, *scale.others))
+
+
+@functools.cache
+def other_lists(scale: Scale) -> tuple[WordList, ...]:
+    """Lists of words of all other languages that may stand on a scale."""
+    lists = []
+    for language in languages().values():
+        same = [words.split("|") for words in language["same"]]
+        for kind in KINDS[scale.name]:
+            for levels in language.get(kind, ()):
+                lists.append(_word_list([words.split("|") for words in levels], same, scale.size))
+    return tuple(lists)
+
+
+def lists_for(scale: Scale, words: Iterable[str]) -> tuple[WordList, ...]:
+    """Lists that may have some words: English ones, and those of all other languages where a word is none of these."""
+    english = english_lists(scale)
+    if all(any(word in listed.levels for listed in english) for word in words):
+        return english
+    return english + other_lists(scale)
 
 
 def usual_words(language: str, scale: str) -> tuple[str, ...]:
@@ -96,7 +152,7 @@ def says_nothing(word: str, scale: Scale | None = None) -> bool:
 def is_answer(scale: Scale, cell: str) -> bool:
     """Whether a text is an answer on a scale, in any language."""
     number, word = scale.split_number(cell)
-    is_word = any(word in table for table in (*scale.tables, *language_vocabularies(scale.name)))
+    is_word = any(word in listed.levels for listed in lists_for(scale, [word]))
     return (number is not None and not word) or is_word
 
 
@@ -106,20 +162,64 @@ def stands_for(cell: object, missing: Iterable[float | str]) -> bool:
     return (number if number is not None else normalise_word(as_text(cell) or "")) in missing
 
 
-def _known(vocabulary: Mapping[str, int], words: Counter) -> float:
-    """Share of answers in words that a vocabulary knows; 1 if there is none."""
-    return sum(words[word] for word in words if word in vocabulary) / words.total() if words.total() else 1.0
+@dataclass(frozen=True)
+class Vocabulary:
+    """How the words of columns are read: word -> level, or why no list of words is certain (entry and its fields)."""
+
+    levels: dict[str, float]
+    doubt: tuple[str, dict] | None = None
 
 
-def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
-    """The official vocabulary where it knows enough answers or none knows half; else that which knows the most."""
-    official, *others = scale.tables
-    if _known(official, words) >= scale.enough:
-        return official
-    chosen = max([official, *others], key=lambda vocabulary: _known(vocabulary, words))
-    if _known(chosen, words) < 0.5:
-        chosen = max([chosen, *language_vocabularies(scale.name)], key=lambda vocabulary: _known(vocabulary, words))
-    return chosen if _known(chosen, words) >= 0.5 else official
+def choose_vocabulary(scale: Scale, words: Counter) -> Vocabulary:
+    """The levels of the words that stand in the same columns.
+
+    The official words alone are on the official scale. Others are read by a list that has all words that any list has,
+    each at a level of its own; all such lists must agree about every word. Of ratings of turns, whose official words
+    the release fixes, few others are slips; so are more if there is no such list.
+    """
+    official = scale.tables[0]
+    official_words = {levels[0] for levels in scale.vocabularies[0]}
+    lists = lists_for(scale, words)
+    listed_words = [word for word in words if any(word in listed.levels for listed in lists)]
+    if official_words.issuperset(listed_words):
+        return Vocabulary(official)
+    official_share = sum(words[word] for word in official_words) / words.total()
+    if scale.enough < 1 and official_share >= 1 - LARGEST_STRAY_SHARE:
+        return Vocabulary(official)
+    fitting = [listed for listed in lists if listed.fits(listed_words)]
+    doubt = _disagreement(fitting, listed_words)
+    if doubt is None and fitting:
+        unlisted = len(words) - len(listed_words)
+        levels_in_use = len({fitting[0].levels[word] for word in listed_words})
+        if fitting[0].size == scale.size and levels_in_use + unlisted <= scale.size:
+            return Vocabulary(fitting[0].levels)
+    if not fitting and official_share >= scale.enough:
+        return Vocabulary(official)
+    return Vocabulary(official, doubt or _no_list(lists, words))
+
+
+def _disagreement(fitting: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict] | None:
+    """Entry and fields of a word that two lists have at different levels."""
+    for word in words:
+        for other in fitting[1:]:
+            if other.levels[word] != fitting[0].levels[word]:
+                readings = [f"{listed.number_of(word)} of {listed.size} in {listed}" for listed in (fitting[0], other)]
+                return "other-scale/lists", {"word": word, "readings": " and ".join(readings)}
+    return None
+
+
+def _no_list(lists: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict]:
+    """Entry and fields of why no list fits: two words that would be one level, if there are such."""
+    # The list with the most of the words, since it explains the most.
+    listed = max(lists, key=lambda listed: sum(word in listed.levels for word in words))
+    first_word: dict[float, str] = {}
+    reason = ""
+    for word in words:
+        if word in listed.levels:
+            first = first_word.setdefault(listed.levels[word], word)
+            if listed.main_words[first] != listed.main_words[word]:
+                reason = f" {first!r} and {word!r} would be one level."
+    return "other-scale/words", {"words": ", ".join(map(repr, list(words)[:12])), "reason": reason}
 
 
 # --- columns ---
@@ -127,6 +227,90 @@ def choose_vocabulary(scale: Scale, words: Counter) -> dict[str, int]:
 
 Answer = namedtuple("Answer", ("cell", "count", "number", "word"))
 """One distinct cell of a column, in how many rows it stands, and the number (or None) and the word in it."""
+
+
+class Labels:
+    """Words beside the numbers of a column, as in "1 (very poor)": their levels by the list that they fit best.
+
+    Where the numbers are those of the official scale and more than its ends bear a word, word and number have to name
+    one level; elsewhere they have to lie on one side of the middle. ``against`` has the fields of a refusal if the
+    numbers run against the words.
+    """
+
+    def __init__(self, question: "Question"):
+        self.interval, self.size = question.interval, question.size
+        self.middle = (1 + self.size) / 2
+        labelled = question.labelled()
+        ends = {self.interval.lowest, self.interval.highest}
+        only_ends = ends.issuperset(answer.number for answer in labelled)
+        self.is_exact = question.is_official_interval and not only_ends
+        self.levels: dict[str, float] = {}
+        best = (0, 0)
+        for listed in lists_for(question.scale, {answer.word for answer in labelled}):
+            levels = {answer.word: listed.levels[answer.word] for answer in labelled if answer.word in listed.levels}
+            # Few lists have many of the words; those that have one alone say little.
+            fit = (len(levels), self._score(labelled, levels))
+            if fit > best or (levels and not self.levels):
+                self.levels, best = levels, fit
+        self.against = self._contradiction(labelled, is_among_numbers=question.has_numbers)
+        self.of_official_scale = "" if question.is_official_interval else self._official_cell(labelled)
+
+    def agree(self, word: str, level: float) -> bool:
+        """Whether a word may stand beside a number of a level."""
+        return self._agree(self.levels[word], level)
+
+    def _agree(self, of_word: float, of_number: float) -> bool:
+        if self.is_exact:
+            return abs(of_word - of_number) < 1e-9
+        return (of_word - self.middle) * (of_number - self.middle) >= 0
+
+    def _official_cell(self, labelled: Sequence[Answer]) -> str:
+        """A cell whose word has its number on the official scale, as all have, and not on the declared one."""
+        cell = ""
+        for answer in labelled:
+            if answer.word in self.levels:
+                if self.levels[answer.word] != answer.number:
+                    return ""
+                if abs(self.interval.rescaled(answer.number, self.size) - answer.number) > 1e-9:
+                    cell = as_text(answer.cell)
+        return cell
+
+    def _score(self, labelled: Sequence[Answer], levels: dict[str, float]) -> int:
+        """Answers whose number and word agree by the levels of a list, less those in which they do not."""
+        score = 0
+        for answer in labelled:
+            if answer.word in levels:
+                agree = self._agree(levels[answer.word], self.interval.rescaled(answer.number, self.size))
+                score += answer.count if agree else -answer.count
+        return score
+
+    def _contradiction(self, labelled: Sequence[Answer], *, is_among_numbers: bool) -> dict | None:
+        """Fields of a refusal if at least as many words stand on the other side of the middle as on their own."""
+        usual: dict[str, Answer] = {}  # word -> the answer in which it stands most often
+        for answer in labelled:
+            if answer.word in self.levels:
+                usual[answer.word] = max(usual.get(answer.word, answer), answer, key=lambda answer: answer.count)
+        same_side, other_side = [], []
+        for word, answer in usual.items():
+            of_number = self.interval.rescaled(answer.number, self.size) - self.middle
+            of_word = self.levels[word] - self.middle
+            if of_number * of_word > 0:
+                same_side.append(answer)
+            elif of_number * of_word < 0:
+                other_side.append(answer)
+        if not other_side or len(other_side) < len(same_side):
+            return None
+        # Few cells among words are slips; among numbers they may be the labels of the ends.
+        if sum(answer.count for answer in other_side) < FEWEST_STRAYS and not is_among_numbers:
+            return None
+        answer = other_side[0]
+        reversed_scale = Interval(self.interval.highest, self.interval.lowest).option
+        return {
+            "cell": as_text(answer.cell),
+            "word": answer.word,
+            "number": answer.number,
+            "reversed": reversed_scale,
+        }
 
 
 class Question:
@@ -154,22 +338,27 @@ class Question:
                 number = None if number is None else round(number, 9)
                 self.answers.append(Answer(cell, count, number, "" if word == "%" else word))
         self.rows = np.fromiter(map(code_of.__getitem__, keys), dtype=np.intp, count=len(keys))
-        self.unknown = Counter()  # words that are neither declared nor say that there is no answer
+        # Words that are neither declared nor say that there is no answer: all of them, and those without a number.
+        self.unknown, self.bare_words = Counter(), Counter()
         for answer in self.answers:
             word = answer.word
             if word and not (word in self.words or says_nothing(word, self.scale) or word.endswith("%")):
                 self.unknown[word] += answer.count
+                if answer.number is None:
+                    self.bare_words[word] += answer.count
+        self.is_official_interval = {self.interval.lowest, self.interval.highest} == {1, self.size}
 
-    def choose_vocabulary(self, shared: dict[str, int]) -> None:
-        """One form, one language: a column follows the others unless they know less than half of its words.
+    def use(self, vocabulary: Vocabulary) -> None:
+        """Read the words by a vocabulary, and compare the words beside numbers with these.
 
         Words that stand among more numbers are those of the official vocabulary: others could name another scale.
         """
-        self.vocabulary = shared if _known(shared, self.unknown) >= 0.5 else choose_vocabulary(self.scale, self.unknown)
-        bare = sum(answer.count for answer in self.answers if answer.number is not None and not answer.word)
-        self.has_numbers = bare > 0
-        if bare > self.unknown.total():
-            self.vocabulary = self.scale.tables[0]
+        bare_numbers = sum(answer.count for answer in self.answers if answer.number is not None and not answer.word)
+        self.has_numbers = bare_numbers > 0
+        if bare_numbers > self.bare_words.total():
+            vocabulary = Vocabulary(english_lists(self.scale)[0].levels)
+        self.vocabulary, self.doubt = vocabulary.levels, vocabulary.doubt
+        self.labels = Labels(self)
         # Levels that other words stand for can't mean a missing answer.
         of_words = {answer.word for answer in self.answers} - MISSING_WORDS
         self.levels_of_words = {self.vocabulary[word] for word in of_words if word in self.vocabulary}
@@ -190,9 +379,22 @@ class Question:
         if word not in MISSING_WORDS or word in self.words:
             return False
         if number is not None:
-            return not self.interval.holds(number)
+            may_be_level = any(word in listed.levels for listed in lists_for(self.scale, [word]))
+            is_text = any(map(str.isalpha, word))
+            return not self.interval.holds(number) or (is_text and not may_be_level)
         is_level = word in self.vocabulary and self.vocabulary[word] not in self.levels_of_words
         return self.has_numbers or not self.levels_of_words or not is_level
+
+    def labelled(self) -> list[Answer]:
+        """Answers of a number on the scale and a word, neither declared nor one that says that there is no answer."""
+        return [
+            answer
+            for answer in self.answers
+            if answer.number is not None
+            and answer.word in self.unknown
+            and self.interval.holds(answer.number)
+            and not re.search(r"\d", answer.word)
+        ]
 
     def template(self) -> str:
         """Lines of a file of words to be filled in."""
@@ -225,12 +427,13 @@ class Question:
             both = f"--scale {likely} (all columns of {size} levels) or " if size == 5 else ""
             further = f"; {self.declare(codes or off)}" if codes or 0 < len(off) < 3 else ""
             return "other-scale/numbers", {"seen": seen, "likely": likely, "both": both, "further": further}
-        if self.declared in (None, Interval(1, size)):
-            # Two words of one level of which one is the other with an adverb, such as somewhat disagree.
-            words = [a.word for a in self.answers if a.word and a.word not in self.words and a.word in self.vocabulary]
-            for word, longer in product(words, words):
-                if self.vocabulary[word] == self.vocabulary[longer] and longer.endswith(f" {word}"):
-                    return "other-scale/words", {"word": word, "longer": longer, "template": self.template()}
+        if self.labels.against:
+            return "against-words", self.labels.against
+        if self.labels.of_official_scale:
+            return "other-scale/labels", {"cell": self.labels.of_official_scale}
+        if self.doubt and self.is_official_interval:
+            entry, fields = self.doubt
+            return entry, {**fields, "template": self.template()}
         return None
 
     def level(self, answer: Answer) -> tuple[float | None, str]:
@@ -241,13 +444,15 @@ class Question:
         of_word = None  # as the user declared it, else by the vocabulary where the scale is the official one
         if word in self.words:
             of_word = interval.rescaled(self.words[word], self.size) if interval.holds(self.words[word]) else None
-        elif {interval.lowest, interval.highest} == {1, self.size}:
+        elif number is None and self.is_official_interval:
             of_word = self.vocabulary.get(word)
         if number is None:
             return of_word, "" if of_word is not None else "unknown-word"
         if not interval.holds(number) or (self.declared is None and not number.is_integer()):
             return None, "out-of-range/answer"
         level = interval.rescaled(number, self.size)
+        if word in self.labels.levels:
+            return (level, "") if self.labels.agree(word, level) else (None, "contradiction")
         if word and of_word is None:
             return (None, "unknown-word") if re.search(r"\d", word) else (level, "unknown-word/beside")
         return (level, "") if of_word is None or abs(of_word - level) < 1e-9 else (None, "contradiction")
@@ -264,11 +469,14 @@ class Question:
         common = {"official": official, "size": size, "interval": self.interval}
         if refusal := self.refusal(codes):
             table.add(refusal[0], official, **common, **refusal[1])
-        used = {a.word for a in self.answers if a.word not in self.words and not self.is_missing(a)}
+        used = {
+            a.word for a in self.answers if a.number is None and a.word not in self.words and not self.is_missing(a)
+        }
         used = {word: self.vocabulary[word] for word in used & self.vocabulary.keys()}
-        if any(self.scale.tables[0].get(word) != level for word, level in used.items()):
+        official_levels = english_lists(self.scale)[0].levels
+        if not refusal and any(official_levels.get(word) != level for word, level in used.items()):
             reading = sorted((level, word) for word, level in used.items())
-            table.add("other-words", official, reading=", ".join(f"{word} = {level}" for level, word in reading))
+            table.add("other-words", official, reading=", ".join(f"{word} = {level:g}" for level, word in reading))
         common["anchors"] = ", ".join([level[0] for level in self.scale.vocabularies[0]] + ["unknown"])
         # One entry for each answer, and a last one for rows without any, whose code is -1.
         level_of = np.full(len(self.answers) + 1, np.nan)
@@ -304,6 +512,38 @@ class Question:
         return missing
 
 
+def choose_vocabularies(questions: Sequence[Question]) -> None:
+    """One form, one language: all columns of a scale are read by one list, or else those that have words in common."""
+    scale = questions[0].scale
+    together = sum((question.bare_words for question in questions), Counter())
+    vocabulary = choose_vocabulary(scale, together)
+    lists = lists_for(scale, together)
+    unread = [word for word in together if word not in vocabulary.levels]
+    is_one_list = not any(word in listed.levels for listed in lists for word in unread)
+    groups = [list(questions)]
+    if vocabulary.doubt or not is_one_list:
+        groups = with_common_words(questions)
+    for group in groups:
+        words = sum((question.bare_words for question in group), Counter())
+        vocabulary = choose_vocabulary(scale, words)
+        for question in group:
+            question.use(vocabulary)
+
+
+def with_common_words(questions: Sequence[Question]) -> list[list[Question]]:
+    """Columns in groups: those of one group have words in common, those of two have none."""
+    groups: list[list[Question]] = []
+    for question in questions:
+        joined, others = [question], []
+        for group in groups:
+            if any(question.bare_words.keys() & member.bare_words.keys() for member in group):
+                joined = group + joined
+            else:
+                others.append(group)
+        groups = [*others, joined]
+    return groups
+
+
 def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Frame name -> levels on 1..size (NaN if there is none) and states, for every column of a table with a scale."""
     by_scale: dict[str, list[Question]] = defaultdict(list)
@@ -312,10 +552,8 @@ def read_scales(table, options: ReadingOptions) -> dict[str, tuple[np.ndarray, n
             by_scale[column.scale.name].append(Question(column, table.cells(column.official), options))
     missing: dict[str, set[int]] = defaultdict(set)
     for questions in by_scale.values():
-        together = sum((question.unknown for question in questions), Counter())
-        shared = choose_vocabulary(questions[0].scale, together)
+        choose_vocabularies(questions)
         for question in questions:
-            question.choose_vocabulary(shared)
             for text, rows in question.read(table, options).items():
                 missing[text].update(rows)
     rows, codes = sorted(set().union(*missing.values())), ", ".join(sorted(missing))
