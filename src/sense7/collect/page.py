@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sense7.collect.study import LANGUAGES, StudyFile, is_code
+from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
 from sense7.files import not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
@@ -28,8 +29,14 @@ SCALES = {
 }
 """Scales of the page, by their names there."""
 
-_SCRIPTS = ("elements", "conversations", "progress", "steps", "questions", "turns", "instrument")
-"""Parts of the script, in the order in which they use each other."""
+_SCRIPTS = (
+    *("elements", "progress", "handing_over", "steps", "questions", "turns"),
+    *("conversations", "adding", "instrument"),
+)
+"""Parts of the script; the last one begins."""
+
+_ONLY_TO_ADD = ("conversations", "adding")
+"""Those that only a page needs on which people add conversations."""
 
 _PAGE = """<!doctype html>
 <html lang="{language}">
@@ -103,7 +110,8 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
         text = (importlib.resources.files("sense7.collect") / "static" / name).read_text(encoding="utf-8")
         return text.replace("\r\n", "\n")
 
-    script, style = "\n".join(part(f"{name}.js") for name in _SCRIPTS), part("instrument.css")
+    scripts = [name for name in _SCRIPTS if study.add_conversations or name not in _ONLY_TO_ADD]
+    script, style = "\n".join(part(f"{name}.js") for name in scripts), part("instrument.css")
     closed = ("connect-src", "img-src", "font-src", "frame-src", "object-src", "form-action", "base-uri")
     rules = {"default-src": "'none'"}
     for name, text in (("script-src", script), ("style-src", style)):
@@ -117,6 +125,7 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
         "settings": study.settings(),
         "levels": LEVELS,
         "words": wording(study.language),
+        "characters": {"line_breaks": LINE_BREAKS, "unstorable": UNSTORABLE},
         "conversations": list(conversations),
     }
     return _PAGE.format(

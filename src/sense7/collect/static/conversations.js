@@ -44,10 +44,3 @@ function nameOf(text) {
   const name = String(text ?? "").normalize("NFC").trim();
   return /^[^=+\-@\p{C}][^\p{C}]{0,99}$/u.test(name) ? name : null;
 }
-
-/* Numbers, from 1, of the messages that are rated. */
-function ratedMessages(messages) {
-  const replies = messages.flatMap((message, place) => (message.role === "assistant" ? [place + 1] : []));
-  if (Array.isArray(settings.turns)) return settings.turns.flatMap((turn) => replies[turn - 1] ?? []);
-  return { all: replies, first: replies.slice(0, 1), last: replies.slice(-1) }[settings.turns];
-}

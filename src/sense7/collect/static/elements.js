@@ -4,6 +4,9 @@
 const carried = JSON.parse(document.getElementById("carried").textContent);
 const { settings, words, levels } = carried;
 
+/* How each kind of step is drawn that has more than questions. */
+const drawings = {};
+
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -21,6 +24,9 @@ function say(key, values = {}) {
 
 /* A text that is not the page's: its direction, and marks that turn it, end with it. */
 const own = (tag, text, attributes = {}) => make(tag, { dir: "auto", ...attributes, class: `own ${attributes.class ?? ""}` }, text);
+
+/* What is rated, and what is answered: a browser's translation would put other words in its place. */
+const asWritten = (classes = "") => ({ translate: "no", class: `notranslate ${classes}`.trim() });
 
 const button = (label, action, kind = "") => make("button", { type: "button", class: kind || null, click: action }, label);
 

@@ -2,7 +2,12 @@
 
 const root = document.getElementById("instrument");
 let state = null;
+let steps = [];
+let position = 0; // the step that this tab shows; every tab has its own
 let note = "";
+let updates = []; // what is drawn anew when another tab answered
+
+const onOtherTab = (update) => updates.push(update);
 
 function show(...content) {
   root.replaceChildren(...content);
@@ -10,20 +15,77 @@ function show(...content) {
   window.scrollTo(0, 0);
 }
 
-function heading(parts) {
+function partsOfHeading(parts) {
   const [first, ...following] = parts.map((part) => make("span", { class: "part" }, part));
-  return make("h1", { tabindex: -1 }, first, ...following.flatMap((part) => [make("span", { class: "unseen" }, ": "), part]));
-}
-
-/* After an answer: if the browser's store is full or closed, the person is told at once. */
-function keepAnswer() {
-  const before = canKeep;
-  keep(state);
-  if (before && !canKeep) root.querySelector("main").prepend(storeNote());
+  return [first, ...following.flatMap((part) => [make("span", { class: "unseen" }, ": "), part])];
 }
 
 const noteBox = () => (note ? make("p", { class: "note", role: "status" }, note) : null);
 const storeNote = () => (canKeep ? null : make("p", { class: "note fault", role: "alert" }, words.not_kept));
+
+/* --- keeping -------------------------------------------------------------------------- */
+
+/* Keep the answers, and say whether they still are this person's: removed for good in another tab, they stay removed. */
+function keepAnswers() {
+  if (wasRemoved(state)) {
+    leaveRemoved();
+    return false;
+  }
+  const before = canKeep;
+  keep(state);
+  if (before !== canKeep) showWhetherKept();
+  askBeforeLeaving();
+  return true;
+}
+
+/* If the browser's store is full or closed, the person is told at once. */
+function showWhetherKept() {
+  root.querySelector(".kept")?.replaceChildren(canKeep ? words.kept : "");
+  root.querySelector(".store")?.replaceChildren(...[storeNote()].filter(Boolean));
+}
+
+const stay = (event) => {
+  event.preventDefault();
+  event.returnValue = true; // what browsers before 2024 ask for
+};
+
+/* Answers that are nowhere but in this tab are not left without a question. */
+function askBeforeLeaving() {
+  if (onlyHere()) window.addEventListener("beforeunload", stay);
+  else window.removeEventListener("beforeunload", stay);
+}
+
+const onlyHere = () => state !== null && !canKeep && state.clock > 0;
+
+/* What other tabs kept is shown, and nothing is written: else two tabs would answer each other without end. */
+function takeOver() {
+  if (!state) return;
+  if (wasRemoved(state)) {
+    sayOnce(words.deleted); // what is done here next leads to the beginning
+    return;
+  }
+  if (!joinKept(state)) return;
+  const shown = nameOfStep(steps[position]);
+  steps = stepsOf(state);
+  const found = steps.findIndex((step) => nameOfStep(step) === shown);
+  if (found < 0) {
+    showStep(Math.min(position, steps.length - 1));
+  } else {
+    position = found;
+    updates.forEach((update) => update());
+  }
+  sayOnce(words.other_tab);
+}
+
+function sayOnce(text) {
+  if (root.querySelector(".other-tab")?.textContent === text) return;
+  root.querySelector(".other-tab").replaceChildren(make("p", { class: "note" }, text));
+}
+
+function leaveRemoved() {
+  note = words.deleted;
+  leave();
+}
 
 /* --- the beginning ---------------------------------------------------------------- */
 
@@ -41,11 +103,10 @@ function showStart() {
     const before = keptAnswers(person);
     const begun = before ?? newState(person);
     if (!begun.conversations.length && !settings.add_conversations) return refuse("none_for_code", code);
-    state = begun;
     note = before ? say("welcome_back", { person }) : "";
-    keep(state);
-    return goTo(state.step);
+    return enter(begun, begun.step);
   };
+  updates = [];
   show(make("main", { class: "start" },
     own("h1", settings.title, { tabindex: -1 }),
     noteBox(),
@@ -63,171 +124,186 @@ function showStart() {
 
 /* --- steps -------------------------------------------------------------------------- */
 
+function enter(answers, number) {
+  state = answers;
+  steps = stepsOf(state);
+  goTo(Math.max(0, Math.min(number, steps.length - 1)));
+}
+
 function goTo(number) {
-  showStep(number);
-  location.hash = `#step-${number + 1}`;
+  if (moveTo(number)) location.hash = `#step-${position + 1}`;
+}
+
+/* Keep, show a step, and say whether it is shown. Of another tab's steps some may now come before it. */
+function moveTo(number) {
+  const name = nameOfStep(steps[number]);
+  state.step = number;
+  if (!keepAnswers()) return false;
+  steps = stepsOf(state);
+  const found = steps.findIndex((step) => nameOfStep(step) === name);
+  showStep(found < 0 ? Math.min(number, steps.length - 1) : found);
+  return true;
 }
 
 function stepInAddress() {
-  const number = Number(/^#step-(\d{1,6})$/.exec(location.hash)?.[1] ?? 0) - 1;
-  return Math.max(0, Math.min(number, stepsOf(state).length - 1));
+  const number = /^#step-(\d{1,6})$/.exec(location.hash)?.[1];
+  return number === undefined ? null : Math.max(0, Math.min(Number(number), steps.length) - 1);
 }
 
 function showStep(number) {
-  const steps = stepsOf(state);
+  position = number;
+  updates = [];
   const step = steps[number];
-  state.step = number;
-  keep(state);
-  const position = { number: number + 1, total: steps.length };
-  const draw = { add: drawAdd, finish: drawFinish }[step.kind] ?? drawQuestions;
-  show(
-    make("header", {},
-      make("progress", { value: number, max: steps.length - 1, "aria-label": say("progress", position) }),
-      make("p", {}, own("span", state.person), make("span", {}, canKeep ? words.kept : ""))),
-    make("main", { class: step.kind }, heading(stepTitle(step)), noteBox(), storeNote(), ...draw(step, steps, number)));
+  const draw = drawings[step.kind] ?? drawQuestions;
+  const header = make("header", {});
+  const title = make("h1", { tabindex: -1 });
+  const drawPlace = () => {
+    const place = { number: position + 1, total: steps.length };
+    header.replaceChildren(
+      make("progress", { value: position, max: steps.length - 1, "aria-label": say("progress", place) }),
+      make("p", {}, own("span", state.person, asWritten()), make("span", { class: "kept" }, canKeep ? words.kept : "")));
+    title.replaceChildren(...partsOfHeading(stepTitle(steps[position])));
+  };
+  drawPlace();
+  onOtherTab(drawPlace);
+  show(header, make("main", { class: step.kind }, title, noteBox(),
+    make("div", { class: "other-tab", role: "status" }), make("div", { class: "store" }, storeNote()), ...draw(step)));
   note = "";
-  root.querySelector("h1").focus({ preventScroll: true });
+  title.focus({ preventScroll: true });
 }
 
-function actions(number, ...further) {
-  return make("div", { class: "actions" },
-    number > 0 ? button(words.back, () => goTo(number - 1)) : button(words.someone_else, leave),
-    ...further);
+function actions(...further) {
+  const sure = drawSure(words.leave_sure, words.leave_yes, leave);
+  const change = () => (onlyHere() ? sure.ask() : leave());
+  return make("div", {},
+    make("div", { class: "actions" },
+      position > 0 ? button(words.back, () => goTo(position - 1)) : button(words.someone_else, change),
+      ...further),
+    sure.box);
+}
+
+/* A question before something that can't be taken back. */
+function drawSure(question, yes, action) {
+  const box = make("div", { class: "skip", hidden: true },
+    make("p", {}, question),
+    button(words.keep, () => { box.hidden = true; }),
+    button(yes, action));
+  const ask = () => {
+    box.hidden = false;
+    box.querySelector("button").focus();
+  };
+  return { box, ask };
 }
 
 function leave() {
   state = null;
-  stored((store) => store.removeItem(PLACE));
+  forgetPerson();
+  askBeforeLeaving();
   location.hash = "";
   showStart();
 }
 
-function drawQuestions(step, steps, number) {
+function drawQuestions(step) {
   const questions = questionsOf(step, state);
-  const drawn = questions.map((question) => drawQuestion(question, keepAnswer));
+  const answered = (question, value) => {
+    giveAnswer(state, question, value);
+    keepAnswers();
+  };
+  const drawn = questions.map((question) => drawQuestion(question, answered));
   const fault = make("div", { class: "skip", hidden: true, role: "alert" });
   const submit = (event) => {
     event.preventDefault();
     const wrong = root.querySelector("[aria-invalid=true]");
     if (wrong) return wrong.focus();
     const missing = missingIn(step, state).length;
-    if (!missing) return goTo(number + 1);
+    if (!missing) return goTo(position + 1);
     fault.hidden = false;
-    fault.replaceChildren(make("p", {}, say("missing", { number: missing })), button(words.go_on, () => goTo(number + 1)));
+    fault.replaceChildren(make("p", {}, say("missing", { number: missing })), button(words.go_on, () => goTo(position + 1)));
     return markMissing(questions, drawn);
   };
   const form = make("form", { novalidate: true, submit },
     ...introduction(step), ...withGroups(questions, drawn), fault,
-    actions(number, make("button", { class: "main" }, words.continue)));
+    actions(make("button", { class: "main" }, words.continue)));
   if (step.kind !== "turn") return [form];
   return [make("div", { class: "sides" }, drawConversation(step), form)];
 }
 
 function introduction(step) {
-  if (step.kind === "turn") return [make("p", { class: "ask" }, words.rate), make("p", { class: "hint keys" }, words.keys)];
+  if (step.kind === "turn") return [make("p", asWritten("ask"), words.rate), make("p", { class: "hint keys" }, words.keys)];
   const hint = { before: "before_hint", after: "after_hint" }[step.kind];
   if (!hint) return [];
   const agreeing = step.kind === "after" && settings.after.some((key) => key !== "empathy");
-  return [make("p", { class: "hint" }, words[hint]), drawWhole(step), agreeing ? make("p", { class: "ask" }, words.how_much) : null];
+  return [make("p", { class: "hint" }, words[hint]), drawWhole(step), agreeing ? make("p", asWritten("ask"), words.how_much) : null];
 }
 
 /* The seven dimensions after a conversation have a question of their own above them. */
 function withGroups(questions, drawn) {
   const first = questions.findIndex((question) => question.group);
-  return drawn.flatMap((field, place) => (place === first ? [make("p", { class: "ask" }, words.empathy_after), field] : [field]));
-}
-
-/* --- a person's own conversations -------------------------------------------------- */
-
-function drawAdd(step, steps, number) {
-  const fault = make("p", { class: "fault", role: "alert" });
-  const add = (text) => {
-    fault.textContent = "";
-    const found = text.length > LARGEST ? [] : readConversations(text);
-    if (!found.length) { fault.textContent = text.length > LARGEST ? words.add_large : words.add_unread; return false; }
-    for (const { name, messages } of found) state.conversations.push(blank(freeName(name), { added: true, messages }));
-    showStep(number);
-    return true;
-  };
-  const file = make("input", { type: "file", id: "file", accept: ".jsonl,.json,.txt,text/plain,application/json", change: async () => {
-    const [chosen] = file.files;
-    if (chosen) add(chosen.size > 4 * LARGEST ? " ".repeat(LARGEST + 1) : await chosen.text());
-  } });
-  const pasted = make("textarea", { id: "paste", rows: 8, dir: "auto" });
-  const next = button(words.continue, () => (state.conversations.length ? goTo(number + 1) : (fault.textContent = words.add_none)), "main");
-  return [
-    make("p", { class: "hint", id: "add-hint" }, words.add_hint),
-    make("div", { class: "question" }, make("label", { for: "file" }, words.add_file), file),
-    make("div", { class: "question" }, make("label", { for: "paste" }, words.add_paste), pasted, button(words.add, () => add(pasted.value))),
-    fault,
-    make("ol", { class: "added" }, ...state.conversations.map(drawAdded)),
-    actions(number, next),
-  ];
-}
-
-function freeName(name) {
-  const taken = new Set([...state.conversations.map((conversation) => conversation.id), ...carriedById.keys()]);
-  const base = name ?? "added";
-  let number = 1;
-  let free = name ?? "added-1";
-  while (taken.has(free)) free = `${base}-${(number += 1)}`;
-  return free;
-}
-
-function drawAdded(conversation, place) {
-  const { messages } = textOf(conversation);
-  const remove = () => { state.conversations.splice(place, 1); showStep(state.step); };
-  return make("li", {}, own("b", conversation.id), ` ${say("messages", { number: messages.length })} `,
-    own("span", messages[0].content.slice(0, 80), { class: "hint" }),
-    conversation.added ? make("button", { type: "button", class: "remove", "aria-label": say("remove", { number: place + 1 }), click: remove }, "\u00d7") : null);
+  return drawn.flatMap((field, place) => (place === first ? [make("p", asWritten("ask"), words.empathy_after), field] : [field]));
 }
 
 /* --- the end -------------------------------------------------------------------------- */
 
-function drawFinish(step, steps, number) {
-  const missing = steps.flatMap((each, place) => (missingIn(each, state).length ? [[place, stepTitle(each).join(": ")]] : []));
-  const saved = make("p", { class: "note", hidden: true, role: "status" });
+function drawFinish() {
+  const open = make("section", {});
+  drawOpen(open);
+  onOtherTab(() => drawOpen(open));
+  const outcome = make("p", { class: "note", hidden: true, role: "status" });
+  const copying = make("div", {});
   const save = () => {
-    const file = download(state);
-    saved.hidden = false;
-    saved.textContent = say("saved", { file });
+    if (!keepAnswers()) return;
+    const file = fileOf(state);
+    outcome.hidden = false;
+    outcome.textContent = say(askToSave(file) ? "saved" : "not_saved", { file: file.name });
+    copying.replaceChildren(drawTextToCopy(file.text));
   };
+  const sure = drawSure(words.delete_sure, words.delete_yes, () => {
+    removeForGood(state);
+    leaveRemoved();
+  });
   return [
-    missing.length
-      ? make("section", {}, make("p", {}, words.some_missing), make("ul", {}, ...missing.map(([place, title]) => make("li", {}, make("a", { href: `#step-${place + 1}` }, title)))))
-      : make("p", {}, words.all_answered),
+    open,
     make("p", {}, button(words.download, save, "main")),
-    saved,
+    outcome,
+    copying,
     make("p", { class: "hint" }, words.send),
-    drawDelete(),
-    actions(number),
+    make("div", { class: "delete" }, button(words.delete, sure.ask, "quiet"), sure.box),
+    actions(),
   ];
 }
 
-function drawDelete() {
-  const sure = make("div", { class: "skip", hidden: true },
-    make("p", {}, words.delete_sure),
-    button(words.keep, () => { sure.hidden = true; }),
-    button(words.delete_yes, () => { forget(state.person); note = words.deleted; leave(); }));
-  return make("div", { class: "delete" }, button(words.delete, () => { sure.hidden = false; sure.querySelector("button").focus(); }, "quiet"), sure);
+drawings.finish = drawFinish;
+
+/* Which steps have open questions. */
+function drawOpen(section) {
+  const missing = steps.flatMap((step, place) => (missingIn(step, state).length ? [place] : []));
+  const link = (place) => {
+    const follow = (event) => { event.preventDefault(); goTo(place); };
+    return make("li", {}, make("a", { href: `#step-${place + 1}`, click: follow }, stepTitle(steps[place]).join(": ")));
+  };
+  if (missing.length) section.replaceChildren(make("p", {}, words.some_missing), make("ul", {}, ...missing.map(link)));
+  else section.replaceChildren(make("p", {}, words.all_answered));
 }
 
 /* --- */
 
-window.addEventListener("hashchange", () => { if (state && stepInAddress() !== state.step) showStep(stepInAddress()); });
-window.addEventListener("storage", (event) => {
-  if (!state || event.key !== placeOf(state.person) || !event.newValue) return;
-  const { step } = state;
-  state = keptAnswers(state.person);
-  note = words.other_tab;
-  showStep(Math.min(step, stepsOf(state).length - 1));
+window.addEventListener("hashchange", () => {
+  const number = state ? stepInAddress() : null;
+  if (number !== null && number !== position) moveTo(number);
 });
+window.addEventListener("storage", (event) => {
+  if (state && [placeOf(state.person), REMOVED, null].includes(event.key)) takeOver();
+});
+// A tab that slept was told nothing.
+window.addEventListener("pageshow", (event) => { if (event.persisted) takeOver(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) takeOver(); });
 
 const person = lastPerson();
-state = person ? keptAnswers(person) : null;
-if (state) {
+const before = person ? keptAnswers(person) : null;
+if (before) {
   note = say("welcome_back", { person });
-  goTo(state.step);
+  steps = stepsOf(before);
+  enter(before, stepInAddress() ?? before.step);
 } else {
   showStart();
 }

@@ -1,43 +1,68 @@
-/* A person's answers, kept in the browser after each of them, apart for each study and each set of conversations. */
+/* A person's answers, kept in the browser after each of them, apart for each study and each set of conversations.
+
+   Several tabs may have them open. Each joins its copy with the kept one before it writes: of each question the latest
+   answer counts, and one that was taken back is an answer, too. What another tab wrote is only read. */
 
 const PLACE = `sense7-ratings:${carried.id}:${carried.page}`;
+const REMOVED = `${PLACE}::removed`; // no code begins with a colon
 const placeOf = (person) => `${PLACE}:${person}`;
 const carriedById = new Map(carried.conversations.map((conversation) => [conversation.id, conversation]));
-let canKeep = true;
 
-/* In place of the browser's store, which may be closed or full. */
-function stored(action) {
+/* A browser's store, which may be missing, closed or full: null where an action failed. */
+function stored(action, store = "localStorage") {
   try {
-    return action(window.localStorage);
+    return action(window[store]);
   } catch {
-    canKeep = false;
     return null;
   }
 }
 
+let canKeep = stored((store) => typeof store.getItem === "function") === true;
+
+/* Join with what other tabs kept, and keep the whole; what was written is read again before it is said to be kept. */
 function keep(state) {
-  stored((store) => {
-    store.setItem(placeOf(state.person), JSON.stringify(state));
+  joinKept(state);
+  const text = JSON.stringify(state);
+  canKeep = stored((store) => {
+    store.setItem(placeOf(state.person), text);
     store.setItem(PLACE, state.person);
-  });
+    return store.getItem(placeOf(state.person)) === text;
+  }) === true;
+  stored((store) => store.setItem(PLACE, state.person), "sessionStorage");
+}
+
+function parsedOr(otherwise, text) {
+  try {
+    return text ? JSON.parse(text) : otherwise;
+  } catch {
+    return otherwise;
+  }
 }
 
 function keptAnswers(person) {
-  const text = stored((store) => store.getItem(placeOf(person)));
-  try {
-    return text ? JSON.parse(text) : null;
-  } catch {
-    return null;
-  }
+  const kept = parsedOr(null, stored((store) => store.getItem(placeOf(person))));
+  return kept && { clock: 0, times: {}, removed: [], ...kept };
 }
 
-const lastPerson = () => stored((store) => store.getItem(PLACE));
+/* Who rates in this tab; in a new tab, who rated last. */
+function lastPerson() {
+  const read = (store) => store.getItem(PLACE);
+  return stored(read, "sessionStorage") ?? stored(read);
+}
 
-function forget(person) {
-  stored((store) => {
-    store.removeItem(placeOf(person));
-    store.removeItem(PLACE);
-  });
+function forgetPerson() {
+  stored((store) => store.setItem(PLACE, ""), "sessionStorage");
+  stored((store) => store.removeItem(PLACE));
+}
+
+/* Sets of answers that were removed for good, by when they were begun: another tab may still have them in memory. */
+const removedSets = () => parsedOr([], stored((store) => store.getItem(REMOVED)));
+const wasRemoved = (state) => removedSets().includes(state.started);
+
+function removeForGood(state) {
+  const removed = [...removedSets(), state.started];
+  stored((store) => store.removeItem(placeOf(state.person)));
+  stored((store) => store.setItem(REMOVED, JSON.stringify(removed)));
 }
 
 function newState(person) {
@@ -50,7 +75,10 @@ function newState(person) {
     dimensions: orderFor(person),
     answers: {},
     conversations: mine.map((each) => blank(each.id)),
-    step: 0,
+    step: 0, // where a new tab begins
+    clock: 0, // the latest of the times
+    times: {}, // when each question was answered last, by its place
+    removed: [], // conversations that the person added and took back
   };
 }
 
@@ -58,6 +86,86 @@ const blank = (id, more = {}) => ({ id, ...more, before: {}, turns: {}, after: {
 
 /* What was said stands in the page, or in the answers where a person added it. */
 const textOf = (conversation) => (conversation.added ? conversation : carriedById.get(conversation.id));
+
+/* An added conversation is known by when it was added: another tab may add one of the same name. */
+const identityOf = ({ id, added }) => (typeof added === "number" ? added : id);
+
+/* The next moment: later than all before, even if the computer's clock was set back. */
+const tick = (state) => (state.clock = Math.max(Date.now(), state.clock + 1));
+
+/* Answers of one part: about the person (no conversation), before or after a conversation, or on one of its messages. */
+function answersAt(state, [conversation, part, message]) {
+  const holder = conversation === null ? state : state.conversations.find((each) => identityOf(each) === conversation);
+  if (!holder) return null;
+  return message === undefined ? holder[part] : (holder[part][message] ??= {});
+}
+
+function setAnswer(answers, key, value) {
+  if (value === "" || value === undefined) delete answers[key];
+  else answers[key] = value;
+}
+
+function giveAnswer(state, { place, key }, value) {
+  setAnswer(answersAt(state, place), key, value);
+  state.times[JSON.stringify([place, key])] = tick(state);
+}
+
+function addConversation(state, name, messages) {
+  const taken = [...state.conversations.map(({ id }) => id), ...carriedById.keys()];
+  state.conversations.push(blank(freeName(name, taken), { added: tick(state), messages }));
+}
+
+function takeBackConversation(state, conversation) {
+  state.removed.push(identityOf(conversation));
+  state.conversations = state.conversations.filter((each) => each !== conversation);
+}
+
+function freeName(name, taken) {
+  let number = 1;
+  let free = name ?? "added-1";
+  while (taken.includes(free)) free = `${name ?? "added"}-${(number += 1)}`;
+  return free;
+}
+
+/* Take over what is newer in the kept answers; whether there was anything. */
+function joinKept(state) {
+  const kept = keptAnswers(state.person);
+  if (!kept) return false;
+  const before = JSON.stringify(state.conversations.map(identityOf));
+  state.clock = Math.max(state.clock, kept.clock);
+  if (kept.started < state.started) {
+    state.started = kept.started;
+    state.consented = kept.consented;
+  }
+  joinConversations(state, kept);
+  let changed = JSON.stringify(state.conversations.map(identityOf)) !== before;
+  for (const [question, time] of Object.entries(kept.times)) {
+    if (time <= (state.times[question] ?? 0)) continue;
+    state.times[question] = time;
+    const [place, key] = JSON.parse(question);
+    const answers = answersAt(state, place);
+    if (!answers) continue;
+    setAnswer(answers, key, answersAt(kept, place)?.[key]);
+    changed = true;
+  }
+  return changed;
+}
+
+/* In both tabs, added conversations stand in the order in which they were added. */
+function joinConversations(state, kept) {
+  const removed = new Set([...state.removed, ...kept.removed]);
+  const here = new Set(state.conversations.map(identityOf));
+  const more = kept.conversations.filter((conversation) => !here.has(identityOf(conversation)));
+  state.removed = [...removed];
+  state.conversations = [...state.conversations, ...more]
+    .filter((conversation) => !removed.has(identityOf(conversation)))
+    .sort((first, second) => Number(first.added ?? 0) - Number(second.added ?? 0));
+  const taken = [];
+  for (const conversation of state.conversations) {
+    if (conversation.added) conversation.id = freeName(conversation.id, taken);
+    taken.push(conversation.id);
+  }
+}
 
 /* The order of the dimensions for a person: by study and code alone, so that it is the same on every visit. */
 function orderFor(person) {
@@ -76,35 +184,4 @@ function orderFor(person) {
     [order[last], order[place]] = [order[place], order[last]];
   }
   return order;
-}
-
-/* The file that a person hands over. */
-function download(state) {
-  const content = {
-    format: "sense7 ratings",
-    version: 1,
-    study_id: carried.id,
-    study: carried.study,
-    person: state.person,
-    dimensions: state.dimensions,
-    consented: state.consented,
-    started: state.started,
-    downloaded: new Date().toISOString(),
-    answers: state.answers,
-    conversations: state.conversations.map((conversation) => ({
-      ...Object.fromEntries(["participant", "condition", "topic"].flatMap((key) => (textOf(conversation)[key] ? [[key, textOf(conversation)[key]]] : []))),
-      id: conversation.id,
-      added: Boolean(conversation.added),
-      messages: textOf(conversation).messages.map(({ role, content, seconds }) => ({ role, content, seconds })),
-      before: conversation.before,
-      turns: Object.entries(conversation.turns).filter(([, ratings]) => Object.keys(ratings).length)
-        .map(([message, ratings]) => ({ message: Number(message), ...ratings })),
-      after: conversation.after,
-    })),
-  };
-  const name = `ratings-${state.person}.json`;
-  const link = make("a", { href: URL.createObjectURL(new Blob([JSON.stringify(content, null, 1)], { type: "application/json" })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  return name;
 }

@@ -1,19 +1,36 @@
-/* A question as form fields. Each answer is stored and kept at once. */
+/* A question as form fields. Each answer is stored and kept at once, and shown when another tab gave it. */
 
 let fields = 0;
 
 function drawQuestion(question, answered) {
   const id = `question-${(fields += 1)}`;
   const draw = { scale: drawScale, text: drawText, number: drawNumber }[question.kind];
-  const field = draw(question, id, (value) => {
-    if (value === "") delete question.answers[question.key];
-    else question.answers[question.key] = value;
+  const kept = () => question.answers[question.key] ?? "";
+  let shown = kept();
+  const isAnswered = () => {
     field.classList.remove("missing");
     field.querySelector(".unanswered")?.remove();
-    answered();
+  };
+  const [field, showAnswer] = draw(question, id, (value) => {
+    shown = value;
+    isAnswered();
+    answered(question, value);
+  });
+  field.translate = false;
+  field.classList.add("notranslate");
+  onOtherTab(() => {
+    if (kept() === shown) return; // what is being typed here stays as it is
+    shown = kept();
+    isAnswered();
+    showAnswer(shown);
   });
   return field;
 }
+
+/* A text without what no workbook can hold, such as the vertical tab of a slide. */
+const lineBreaks = new RegExp(carried.characters.line_breaks, "gu");
+const unstorable = new RegExp(carried.characters.unstorable, "gu");
+const storable = (text) => text.replace(lineBreaks, "\n").replace(unstorable, "");
 
 const worded = (question, tag, attributes) => (question.own ? own(tag, question.title, attributes) : make(tag, attributes, question.title));
 
@@ -29,7 +46,10 @@ function drawScale(question, id, store) {
       make("div", { class: `levels levels-${question.options.length}` }, ...question.options.map(choice)),
       question.apart ? make("div", { class: "apart" }, choice(question.apart)) : null));
   field.addEventListener("keydown", (event) => chooseByKey(event, field));
-  return field;
+  const showAnswer = (value) => {
+    for (const input of field.querySelectorAll("input")) input.checked = input.value === String(value);
+  };
+  return [field, showAnswer];
 }
 
 /* 1 to 5 choose a level and 0 what stands apart; the next question follows. */
@@ -49,10 +69,14 @@ function chooseByKey(event, field) {
 function drawText(question, id, store) {
   const input = make(question.long ? "textarea" : "input", {
     id, dir: "auto", maxlength: question.long ? 5000 : 500, rows: question.long ? 3 : null, autocomplete: "off",
-    input: (event) => store(event.target.value.trim() ? event.target.value : ""),
+    input: () => {
+      const text = question.long ? storable(input.value) : storable(input.value).replaceAll("\n", " ");
+      store(text.trim() ? text : "");
+    },
   });
-  input.value = question.answers[question.key] ?? "";
-  return make("div", { class: "question" }, worded(question, "label", { for: id }), input);
+  const showAnswer = (value) => { input.value = value; };
+  showAnswer(question.answers[question.key] ?? "");
+  return [make("div", { class: "question" }, worded(question, "label", { for: id }), input), showAnswer];
 }
 
 function drawNumber(question, id, store) {
@@ -69,8 +93,13 @@ function drawNumber(question, id, store) {
       store(text === "" || wrong ? "" : number);
     },
   });
-  input.value = question.answers[question.key] ?? "";
-  return make("div", { class: "question" }, worded(question, "label", { for: id }), input, fault);
+  const showAnswer = (value) => {
+    input.value = value;
+    input.setAttribute("aria-invalid", false);
+    fault.textContent = "";
+  };
+  showAnswer(question.answers[question.key] ?? "");
+  return [make("div", { class: "question" }, worded(question, "label", { for: id }), input, fault), showAnswer];
 }
 
 /* Say which have no answer, and lead to the first. */

@@ -19,11 +19,23 @@ function stepsOf(state) {
   return steps;
 }
 
+/* Which step it is, also where others come before it that another tab added. */
+function nameOfStep({ kind, when, conversation, message }) {
+  return JSON.stringify([kind, when ?? null, conversation ? identityOf(conversation) : null, message ?? null]);
+}
+
+/* Numbers, from 1, of the messages that are rated. */
+function ratedMessages(messages) {
+  const replies = messages.flatMap((message, place) => (message.role === "assistant" ? [place + 1] : []));
+  if (Array.isArray(settings.turns)) return settings.turns.flatMap((turn) => replies[turn - 1] ?? []);
+  return { all: replies, first: replies.slice(0, 1), last: replies.slice(-1) }[settings.turns];
+}
+
 const titleOf = (name) => words.dimensions[name][0];
 const definitionOf = (name) => say("the_assistant", { definition: words.dimensions[name][1] });
 const numbered = (scale) => words.scales[scale].map((word, place) => ({ value: place + 1, label: word }));
 
-/* A question: where its answer is stored (answers, key), what it says, and what may be answered. */
+/* A question: where its answer is stored (answers, key) and known to other tabs (place), what it says, and what may be answered. */
 function questionsOf(step, state) {
   return { about: aboutQuestions, before: beforeQuestions, turn: turnQuestions, after: afterQuestions }[step.kind]?.(step, state) ?? [];
 }
@@ -32,14 +44,14 @@ function aboutQuestions(step, state) {
   return settings.questions
     .filter((question) => question.when === step.when)
     .map(({ name, text, kind, choices, lowest, highest }) => ({
-      answers: state.answers, key: name, title: text, kind: kind === "choice" ? "scale" : kind, lowest, highest, list: true, own: true,
+      place: [null, "answers"], answers: state.answers, key: name, title: text, kind: kind === "choice" ? "scale" : kind, lowest, highest, list: true, own: true,
       options: choices?.map((choice) => ({ value: choice, label: choice })),
     }));
 }
 
 function beforeQuestions(step) {
   return settings.before.map((key) => ({
-    answers: step.conversation.before, key, title: words.questions[key],
+    place: [identityOf(step.conversation), "before"], answers: step.conversation.before, key, title: words.questions[key],
     kind: key === "topic" ? "text" : "scale", options: key === "topic" ? null : numbered(key),
   }));
 }
@@ -47,22 +59,24 @@ function beforeQuestions(step) {
 function turnQuestions(step, state) {
   const answers = (step.conversation.turns[step.message] ??= {});
   const options = levels.map((level, place) => ({ value: level, label: words.scales.turn[place] }));
-  const rating = { answers, kind: "scale", options, apart: { value: UNKNOWN, label: words.not_applicable } };
+  const place = [identityOf(step.conversation), "turns", step.message];
+  const rating = { place, answers, kind: "scale", options, apart: { value: UNKNOWN, label: words.not_applicable } };
   const questions = state.dimensions.map((key) => ({ ...rating, key, title: titleOf(key), hint: definitionOf(key) }));
   if (settings.overall) {
     questions.push({ ...rating, key: "overall", title: words.overall[0], hint: say("the_assistant", { definition: words.overall[1] }) });
   }
-  if (settings.comment) questions.push({ answers, key: "comment", title: words.comment, kind: "text", long: true, optional: true });
+  if (settings.comment) questions.push({ place, answers, key: "comment", title: words.comment, kind: "text", long: true, optional: true });
   return questions;
 }
 
 function afterQuestions(step, state) {
   const answers = step.conversation.after;
+  const place = [identityOf(step.conversation), "after"];
   const experience = settings.after.filter((key) => key !== "empathy").map((key) => ({
-    answers, key, title: words.questions[key], kind: "scale", options: numbered("experience"),
+    place, answers, key, title: words.questions[key], kind: "scale", options: numbered("experience"),
   }));
   const empathy = !settings.after.includes("empathy") ? [] : state.dimensions.map((key) => ({
-    answers, key, title: titleOf(key), hint: definitionOf(key), kind: "scale", options: numbered("empathy"), group: "empathy",
+    place, answers, key, title: titleOf(key), hint: definitionOf(key), kind: "scale", options: numbered("empathy"), group: "empathy",
   }));
   return [...experience, ...empathy];
 }

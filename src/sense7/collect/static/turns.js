@@ -14,7 +14,7 @@ function drawConversation(step) {
 function drawMessages(messages, current = false) {
   return make("ol", { class: current ? "messages current" : "messages" },
     ...messages.map(({ role, content }) =>
-      make("li", { class: role }, make("p", { class: "who" }, words[role]), own("div", content, { class: "text" }))));
+      make("li", { class: role }, make("p", { class: "who" }, words[role]), own("div", content, asWritten("text")))));
 }
 
 /* A whole conversation, to remember it by. */
