@@ -11,6 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from sense7 import figures
 from sense7.errors import UserError
@@ -118,6 +119,15 @@ def test_equal_data_give_equal_figures_whose_ink_follows_the_page(kind):
     assert not re.search(f'[":] ?{INK}', first)
 
 
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_figure_is_shown_where_python_copies_no_drawing(kind, monkeypatch):
+    def refuse(drawing):
+        raise TypeError("cannot pickle 'itertools.count' object")  # Python 3.14, where an axis has names
+
+    monkeypatch.setattr(MatplotlibFigure, "__getstate__", refuse)
+    assert len(pictures(DRAWN[kind]())) == 2
+
+
 @pytest.mark.parametrize(
     ("shown", "sentence"),
     [
@@ -222,9 +232,12 @@ def test_intervals_are_moved_apart_within_the_limits_and_no_further_than_needed(
 
 @pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg"), ("csv", b'"')])
 def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(tmp_path, ending, begins):
-    drawing, axes = new_axes(3, 2)
-    axes.plot([1, 2], [3, 4])
-    figure = Figure(drawing, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"]))
+    drawings = []
+    for _ in range(2):
+        drawing, axes = new_axes(3, 2)
+        axes.plot([1, 2], [3, 4])
+        drawings.append(drawing)
+    figure = Figure(*drawings, "line", "A line.", "n = 2", pd.DataFrame({"x": [1, 2]}, index=["=a", "b"]))
     path = tmp_path / "new folder" / f"line.{ending.upper()}"
     shown = figure.html()
     for _ in range(2):
@@ -235,7 +248,7 @@ def test_a_figure_is_saved_by_the_ending_of_its_name_and_replaces_what_is_there(
 
 
 def test_a_figure_is_saved_to_no_file_of_another_kind(tmp_path):
-    figure = Figure(new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame())
+    figure = Figure(new_axes(3, 2)[0], new_axes(3, 2)[0], "line", "A line.", "n = 2", pd.DataFrame())
     with pytest.raises(UserError, match=r"line\.jpg: .*\.png, \.pdf, \.svg"):
         figure.save(tmp_path / "line.jpg")
     (tmp_path / "file").touch()

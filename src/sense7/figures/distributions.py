@@ -47,7 +47,10 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     hatches = {NOT_RATED: "////", ABSENT: "", UNREADABLE: "...."}
     answers = [answer for answer in answers if answer not in hatches or counts[answer].any()]
     ink = STYLE["text.color"]
-    with styled(), mpl.rc_context({"hatch.linewidth": 0.6}):
+
+    @styled()
+    @mpl.rc_context({"hatch.linewidth": 0.6})
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
         left, parts = np.zeros(len(counts)), []
         for answer in answers:
@@ -64,12 +67,14 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
             name_parts(axes, parts, -0.36)
         else:
             legend_above(drawing)
+        return drawing
+
     described = [
         f"{row}: {', '.join(f'{words[answer]} {share:.0%}' for answer, share in shares.loc[row, answers].items())}"
         for row in counts.index
     ]
     alt = f"Shares of the answers to each rating. {'; '.join(described)}."
-    return Figure(drawing, name, alt, caption, counts)
+    return Figure(draw(), draw(), name, alt, caption, counts)
 
 
 def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> Figure | Sentence:
@@ -96,7 +101,9 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
         return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
     rows = list(next(iter(known.values())).index)
     palette = (*COLOURS, "#B0B0B0")
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 1.3 + 0.45 * len(known))
         left = np.zeros(len(known))
         for place, row in enumerate(rows):
@@ -109,8 +116,10 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
             left += width
         _label_bars(axes, list(known), "share of the variance (%)", max(100, left.max()))
         legend_above(drawing)
+        return drawing
+
     alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
-    return Figure(drawing, name, alt, caption, pd.concat(known, names=["rating"]))
+    return Figure(draw(), draw(), name, alt, caption, pd.concat(known, names=["rating"]))
 
 
 def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
@@ -152,7 +161,9 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
         for axis, frame in frames.items()
     }
     rows, ink = max(map(len, quartiles.values())), STYLE["text.color"]
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing = MatplotlibFigure(figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained")
         for axes, (axis, frame) in zip(drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True):
             seaborn.boxenplot(
@@ -174,6 +185,8 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
             axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="condition")
             axes.set_yticks(axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index])
             axes.grid(visible=False, axis="y")
+        return drawing
+
     parts = [
         f"{axis}: "
         + "; ".join(
@@ -184,7 +197,7 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     ]
     data = pd.concat(quartiles, names=["quantity"])
     data = data.rename(columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"})
-    return Figure(drawing, name, f"{label}. {'. '.join(parts)}.", caption, data)
+    return Figure(draw(), draw(), name, f"{label}. {'. '.join(parts)}.", caption, data)
 
 
 def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Figure | Sentence:
@@ -217,7 +230,9 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         return Sentence(f"No figure of {label}: {why}.")
     counts = all(kind.kind in "iu" for kind in shown.dtypes)
     form = ",.0f" if counts else "z.2f"
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 5.4 if square else 1.6 + 0.25 * len(matrix))
         seaborn.heatmap(
             shown.astype(float).rename(index=str, columns=str),
@@ -241,9 +256,11 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         axes.set_title(label, fontsize=10, loc="left")
         axes.tick_params(length=0)
         axes.grid(visible=False)
+        return drawing
+
     parts = []
     for place, (row, cells) in enumerate(shown.iterrows()):
         shown_once = cells.iloc[place + 1 :] if square else cells
         said = [f"{column} {f'{cell:{form}}' if np.isfinite(cell) else 'none'}" for column, cell in shown_once.items()]
         parts += [f"{row}: {', '.join(said)}"] * bool(said)
-    return Figure(drawing, name, f"Heat map of {label}. {'; '.join(parts)}.", caption, matrix)
+    return Figure(draw(), draw(), name, f"Heat map of {label}. {'; '.join(parts)}.", caption, matrix)

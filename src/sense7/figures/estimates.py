@@ -75,11 +75,14 @@ def intervals(
         require_estimates("intervals", "tables", table)
     if not len(next(iter(tables.values()))):
         return Sentence(f"No figure of {label}: there is nothing to show.")
-    drawing = _draw([("", tables, ())], label, limits, zero)
     data = pd.concat(tables, names=["interval"])
     alt = " ".join(f"{which + ': ' if which else ''}{ranges_in_words(table)}." for which, table in tables.items())
     data = data if len(tables) > 1 else next(iter(tables.values()))
-    return Figure(drawing, name, f"{label}. {alt}", with_sizes(caption, data), data)
+
+    def draw() -> MatplotlibFigure:
+        return _draw([("", tables, ())], label, limits, zero)
+
+    return Figure(draw(), draw(), name, f"{label}. {alt}", with_sizes(caption, data), data)
 
 
 def forest(
@@ -141,8 +144,11 @@ def forest(
     if everything is None or not np.isfinite(everything["estimate"].astype(float)).any():
         reasons = [] if everything is None else dict.fromkeys(reason for reason in everything["reason"] if reason)
         return Sentence(f"No figure of the estimates: {'; '.join(reasons) or 'there is nothing to show'}.")
-    drawing = _draw(shown, label, limits, False, beside=beside)
-    return Figure(drawing, name, f"{'. '.join(said)}.", with_sizes(caption, everything), everything)
+
+    def draw() -> MatplotlibFigure:
+        return _draw(shown, label, limits, False, beside=beside)
+
+    return Figure(draw(), draw(), name, f"{'. '.join(said)}.", with_sizes(caption, everything), everything)
 
 
 def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
@@ -51,7 +52,9 @@ def lines_by_turn(
         return Sentence(f"No figure of {label}: {'; '.join(reasons) or 'there are no turns'}.")
     units = everything["unit"].str
     scale = 100 if units.startswith("share").all() else 1
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         if units.contains("difference").any() or " minus " in label:
             axes.axhline(0, linestyle="--", linewidth=1, color=INK)
@@ -73,13 +76,15 @@ def lines_by_turn(
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("turn of the assistant in the conversation")
         name_lines(axes)
+        return drawing
+
     said = [
         f"{name}: " * bool(name) + f"{ranges_in_words(table.rename('turn {}'.format))}."
         for name, table in tables.items()
     ]
     caption = with_sizes(caption, everything)
     data = everything if len(tables) > 1 else next(iter(tables.values()))
-    return Figure(drawing, name, f"{label}, turn by turn. {' '.join(said)}", caption, data)
+    return Figure(draw(), draw(), name, f"{label}, turn by turn. {' '.join(said)}", caption, data)
 
 
 def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
@@ -104,17 +109,25 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         "components, noise": ("noise, as many rows as units", "s--", "#8c8c8c"),
         "components, noise of participants": ("noise, as many rows as participants", "^:", INK),
     }
-    parts = []
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 3.4)
         for column, (label, marks, color) in lines.items():
             if table[column].notna().any():
                 axes.plot(table.index, table[column], marks, color=color, label=label)
-                parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
         axes.set(xlabel="rank", ylabel="eigenvalue of the correlations")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         name_lines(axes)
-    return Figure(drawing, name, f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.", caption, table)
+        return drawing
+
+    parts = []
+    for column, (label, _, _) in lines.items():
+        if table[column].notna().any():
+            parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
+    return Figure(
+        draw(), draw(), name, f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.", caption, table
+    )
 
 
 def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
@@ -146,7 +159,9 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         reasons = "; ".join(dict.fromkeys(filter(None, table["reason"])))
         return Sentence(f"No reliability diagram: {reasons or 'nothing was predicted'}.")
     levels, ends = np.arange(1, len(LEVELS) + 1), [1, len(LEVELS)]
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 3.4)
         axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
         axes.text(1.55, 1.68, "score = ratings", rotation=45, rotation_mode="anchor", transform_rotates_text=True)
@@ -157,12 +172,14 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         sizes = table["n"].reindex(levels).fillna(0)
         axes.set_xticks(levels, [f"{one}\n{LEVELS[one - 1]}\nn = {sizes[one]:,.0f}" for one in levels])
         axes.set(xlabel="level of the judge's score, and number of predictions", ylabel="mean ground truth (level)")
+        return drawing
+
     parts = []
     for level, row in known.iterrows():
         words = ranges_in_words(known.loc[[level]].rename(lambda one: f"Predicted {one}"))
         parts.append(f"{words}, n = {row['n']:,}")
     alt = f"Reliability diagram: mean ground truth by predicted level. {'; '.join(parts)}."
-    return Figure(drawing, name, alt, with_sizes(caption, table), table)
+    return Figure(draw(), draw(), name, alt, with_sizes(caption, table), table)
 
 
 def ceiling_curves(
@@ -199,18 +216,27 @@ def ceiling_curves(
     ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
     alt = f"A curve that rises with the content share: the ceiling of Spearman's correlation, from {' to '.join(ends)}."
     results = {judge: float(result) for judge, result in judges.items() if np.isfinite(result)}
-    unit = "share of the variance"
-    with styled():
+    levels = curve.index.to_numpy(dtype=float)
+    shares = {judge: float(np.interp(result, ceiling, levels)) for judge, result in results.items()}
+    for judge, result in results.items():
+        if result <= ceiling.iloc[0]:
+            needs = "which takes no content"
+        elif result > ceiling.iloc[-1]:
+            needs = "above the whole curve"
+        else:
+            share = format_number(shares[judge], "share of the variance")
+            needs = f"which takes a content share of {share} at least"
+        alt += f" {judge}: {format_number(result, '')}, {needs}."
+    if bounded:
+        words = ranges_in_words(bound.to_frame().T.set_axis(["Upper bound of the content share"]))
+        alt += f" {words}."
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
         for color, (judge, result) in zip(colors_of([*results, "", ""])[: len(results)], results.items(), strict=True):
-            share = float(np.interp(result, ceiling, curve.index.to_numpy(dtype=float)))
-            axes.plot([share], [result], "o", color=color, markersize=7, label=drawn(judge))
-            alt += f" {judge}: {format_number(result, '')}, "
-            if ceiling.iloc[0] < result <= ceiling.iloc[-1]:
-                alt += f"which takes a content share of {format_number(share, unit)} at least."
-            else:
-                alt += "which takes no content." if result <= ceiling.iloc[0] else "above the whole curve."
+            axes.plot([shares[judge]], [result], "o", color=color, markersize=7, label=drawn(judge))
         if bounded:
             low, high = (
                 bound[column] if np.isfinite(bound["low"]) else bound["estimate"] for column in ("low", "high")
@@ -218,11 +244,11 @@ def ceiling_curves(
             axes.axvspan(low, high, color="#8c8c8c", alpha=0.3, linewidth=0)
             axes.axvline(bound["estimate"], color="#8c8c8c", linewidth=1.2)
             axes.text(bound["estimate"], 1.01, "bound", transform=axes.get_xaxis_transform(), ha="center", va="bottom")
-            words = ranges_in_words(bound.to_frame().T.set_axis(["Upper bound of the content share"]))
-            alt += f" {words}."
         axes.set(xlim=(0, 1), ylim=(min([0, *(result - 0.05 for result in results.values())]), 1))
         axes.set(xlabel="content share s", ylabel="Spearman correlation with the ratings")
         name_lines(axes)
+        return drawing
+
     if bound is not None and not bounded:
         caption += f" No upper bound of the content share: {bound['reason']}."
-    return Figure(drawing, name, alt, caption, curve)
+    return Figure(draw(), draw(), name, alt, caption, curve)

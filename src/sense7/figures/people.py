@@ -58,7 +58,9 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
     people = count_of(len(means), "participant")
     if number < len(means):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing = MatplotlibFigure(figsize=(7, 3.2), layout="constrained")
         axes, beside = drawing.subplots(1, 2, sharey=True, width_ratios=(3, 1.15))
         # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh more.
@@ -86,10 +88,12 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
         beside.tick_params(length=0)
         beside.grid(visible=False, axis="x")
         legend_above(drawing)
+        return drawing
+
     words = "; ".join(f"middle 80% of the {which}: {low:.2f} to {high:.2f}" for which, (low, high) in middles.items())
     conversations = count_of(len(conversations), "conversation")
     alt = f"Ratings of {conversations} by {people}, ordered by mean. {words}."
-    return Figure(drawing, name, alt, caption, shown.drop(columns="place"))
+    return Figure(draw(), draw(), name, alt, caption, shown.drop(columns="place"))
 
 
 def score_pairs(
@@ -107,8 +111,9 @@ def score_pairs(
     limits : tuple of float, optional
         Ends of the scale on which all rated, for whole ticks; otherwise those of the values.
     """
-    parts = []
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         drawing = MatplotlibFigure(figsize=(7, 0.9 + 7 / max(len(panels), 2)), layout="constrained")
         for index, (axes, (title, points)) in enumerate(
             zip(drawing.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True)
@@ -127,11 +132,17 @@ def score_pairs(
                 axes.set_xticks(np.arange(low, high + 1))
                 axes.set_yticks(np.arange(low, high + 1))
             axes.set_title(title, fontsize=10, weight="bold")
-            below = format_number(float((values[:, 1] < values[:, 0]).mean()), "share")
-            parts.append(
-                f"{title}: {len(points)} points, {across} across and {upwards} upwards; {below} lie below the line of "
-                f"equal values, and the largest difference is {np.abs(np.diff(values)).max():.3f}."
-            )
         if any(points.shape[1] > 2 for points in panels.values()):
             legend_above(drawing)
-    return Figure(drawing, name, " ".join(parts), caption, pd.concat(panels, names=["panel"]))
+        return drawing
+
+    parts = []
+    for title, points in panels.items():
+        across, upwards, *_ = points.columns
+        values = points[[across, upwards]].to_numpy(dtype=float)
+        below = format_number(float((values[:, 1] < values[:, 0]).mean()), "share")
+        parts.append(
+            f"{title}: {len(points)} points, {across} across and {upwards} upwards; {below} lie below the line of "
+            f"equal values, and the largest difference is {np.abs(np.diff(values)).max():.3f}."
+        )
+    return Figure(draw(), draw(), name, " ".join(parts), caption, pd.concat(panels, names=["panel"]))

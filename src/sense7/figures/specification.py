@@ -117,7 +117,9 @@ def specification_curve(
     known = data[data["estimate"].notna()]
     reference, compared_with = _reference(name, published)
     options = [(choice, option) for choice, given in one.choices.items() for option in ("", *given)]
-    with styled():
+
+    @styled()
+    def draw() -> MatplotlibFigure:
         size = 7, 3.6 + 0.22 * len(options)
         drawing = MatplotlibFigure(figsize=size, layout="constrained")
         axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, 0.22 * len(options)))
@@ -153,6 +155,7 @@ def specification_curve(
         below.set(ylim=(len(options) - 0.5, -0.5), xticks=[], xlabel="one column per specification")
         axes.grid(visible=False, axis="x")
         below.grid(visible=False)
+        return drawing
 
     def words(number) -> str:
         return format_number(float(number), one.unit)
@@ -200,7 +203,7 @@ def specification_curve(
         f"n = {sizes}, by specification; {caption}"
     )
     alt = f"{alt}. Medians by option: {'; '.join(medians)}."
-    return SpecificationCurve(drawing, name, alt, caption, data, sentence, content)
+    return SpecificationCurve(draw(), draw(), name, alt, caption, data, sentence, content)
 
 
 def _reference(name: str, published: float | None) -> tuple[float | None, str]:

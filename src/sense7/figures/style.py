@@ -6,7 +6,6 @@ import csv
 import hashlib
 import html
 import io
-import pickle
 import re
 import textwrap
 import unicodedata
@@ -139,7 +138,9 @@ class Figure:
     Attributes
     ----------
     drawing : matplotlib.figure.Figure
-        The drawing; it is pickled to be laid out for a phone, and so holds no function without a name.
+        The drawing.
+    again : matplotlib.figure.Figure
+        The same, drawn a second time to be laid out for a phone: Python copies no drawing any more (from 3.14 on).
     name : str
         Name for the file of its data.
     alt : str
@@ -151,6 +152,7 @@ class Figure:
     """
 
     drawing: MatplotlibFigure
+    again: MatplotlibFigure = field(repr=False)
     name: str
     alt: str
     caption: str
@@ -167,8 +169,9 @@ class Figure:
         content = "\n".join([self.name, self.caption, self.alt, self._csv])
         with styled():
             wide = self._finished(_svg(self.drawing, _lay_out(self.drawing), content, self.alt), self.drawing)
-            narrow = _narrowed(self.drawing)
-            return wide, self._finished(_svg(narrow, _lay_out(narrow), f"narrow\n{content}", self.alt), narrow)
+            _narrow(self.again)
+            narrow = _svg(self.again, _lay_out(self.again), f"narrow\n{content}", self.alt)
+            return wide, self._finished(narrow, self.again)
 
     def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
         """The SVG with what a figure of a special kind adds to it."""
@@ -212,8 +215,8 @@ class Figure:
         Examples
         --------
         >>> import tempfile
-        >>> drawing, axes = new_axes(3, 2)
-        >>> figure = Figure(drawing, "empty", "Nothing.", "n = 0", pd.DataFrame())
+        >>> (wide, _), (narrow, _) = new_axes(3, 2), new_axes(3, 2)
+        >>> figure = Figure(wide, narrow, "empty", "Nothing.", "n = 0", pd.DataFrame())
         >>> figure.save(Path(tempfile.mkdtemp()) / "empty.svg").read_text(encoding="utf-8")[:4]
         '<svg'
         """
@@ -336,10 +339,15 @@ def _lay_out(drawing: MatplotlibFigure) -> Bbox:
     return drawing.get_tightbbox().padded(0.1)
 
 
+def _without_math(drawing: MatplotlibFigure) -> None:
+    """Have every text drawn as it stands, names of ticks that were made outside of the style, too."""
+    for text in drawing.findobj(Text):
+        text.set_parse_math(False)
+
+
 def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
     """An SVG element of what lies in the box; ids follow from the content, digits that no one sees are rounded."""
-    for text in drawing.findobj(Text):
-        text.set_parse_math(False)  # names of ticks that were made outside of the style, too
+    _without_math(drawing)
     # Directly, since saving a figure draws it twice.
     stream, canvas, dots = io.StringIO(), drawing.canvas, drawing.dpi
     try:
@@ -400,11 +408,12 @@ def legend_above(drawing: MatplotlibFigure) -> int:
     return lines
 
 
-def _narrowed(drawing: MatplotlibFigure) -> MatplotlibFigure:
-    """A copy of a drawing that is laid out, as wide as a phone: panels below each other, names on several lines."""
-    copy = pickle.loads(pickle.dumps(drawing))  # noqa: S301 -- of our own drawing, which deepcopy refuses
-    height = copy.get_figheight()
-    panels = [axes for axes in copy.axes if axes.get_subplotspec() is not None]
+def _narrow(drawing: MatplotlibFigure) -> None:
+    """Lay a drawing out again, as wide as a phone: panels below each other, names on several lines."""
+    _lay_out(drawing)
+    _without_math(drawing)
+    height = drawing.get_figheight()
+    panels = [axes for axes in drawing.axes if axes.get_subplotspec() is not None]
     named = []  # panels with names beside their rows; of those that share them, the first
     for axes in panels:
         names = [label.get_text() for label in axes.get_yticklabels()]
@@ -423,12 +432,12 @@ def _narrowed(drawing: MatplotlibFigure) -> MatplotlibFigure:
     columns = max((axes.get_subplotspec().get_gridspec().ncols for axes in panels), default=1)
     if columns > 1:
         height *= 0.9 * columns
-        grid = GridSpec(len(panels), 1, figure=copy)
+        grid = GridSpec(len(panels), 1, figure=drawing)
         for place, axes in enumerate(panels):
             axes.set_subplotspec(grid[place])
             axes.tick_params(axis="y", labelleft=True)
-    copy.set_size_inches(4.1, height)  # on a phone 360 pixels wide, ten points are about eleven pixels
-    for axes in copy.axes:
+    drawing.set_size_inches(4.1, height)  # on a phone 360 pixels wide, ten points are about eleven pixels
+    for axes in drawing.axes:
         longest = max(12, int(axes.get_position().height * height / _LETTER))
         titles = (axes.title, axes._left_title, axes._right_title)
         for text, most in ((axes.xaxis.label, 36), (axes.yaxis.label, longest), *((title, 30) for title in titles)):
@@ -436,14 +445,13 @@ def _narrowed(drawing: MatplotlibFigure) -> MatplotlibFigure:
         ticks = axes.xaxis.get_major_locator()
         if getattr(ticks, "_nbins", None) == "auto":  # which does not foresee as many digits as there may be
             ticks.set_params(nbins=5)
-    for text in copy.findobj(Text):
+    for text in drawing.findobj(Text):
         if text.get_fontsize() < 10 and text.get_text():
             text.set_fontsize(10)
-    for legend in list(copy.legends):
+    for legend in list(drawing.legends):
         legend.remove()
-        lines = legend_above(copy)
-        copy.set_figheight(copy.get_figheight() + _LINE * max(0, lines - 1))
-    return copy
+        lines = legend_above(drawing)
+        drawing.set_figheight(drawing.get_figheight() + _LINE * max(0, lines - 1))
 
 
 # Names beside what they name, in place of a legend -------------------------------------------------
