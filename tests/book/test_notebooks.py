@@ -7,6 +7,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import jupytext
 import pytest
 import yaml
 from IPython.core.interactiveshell import InteractiveShell
@@ -21,6 +22,7 @@ from sense7.book.notebooks import (
     find_notebooks,
     installable_from,
     load_notebook,
+    refuse_edited,
     to_ipynb,
     unfit_parameters,
 )
@@ -136,6 +138,48 @@ def test_odd_settings_in_the_metadata_are_refused(checkout, settings):
         load_notebook(path)
 
 
+@pytest.mark.parametrize("block", ["", "sense7:", "sense7: []"])
+def test_a_notebook_whose_declaration_was_lost_is_refused(checkout, block):
+    path = checkout.notebook("01-a")
+    text = path.read_text("utf-8")
+    declared = text[text.index("sense7:\n") : text.index("---\n\n")]
+    path.write_text(text.replace(declared, f"{block}\n" if block else ""), "utf-8")
+    with pytest.raises(UserError, match=r"01-a\.md: its head has no block `sense7:`"):
+        load_notebook(path)
+
+
+def saved_by_jupytext(path):
+    """As JupyterLab's "Open as Notebook" saves it."""
+    node = jupytext.read(path)
+    node.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    node.metadata["language_info"] = {"name": "python", "version": "3.13.1"}
+    jupytext.write(node, path)
+
+
+def saved_from_its_derived_copy(path):
+    jupytext.write(jupytext.read(path.with_suffix(".ipynb")), path, fmt="md:myst")
+
+
+def paired(path):
+    node = jupytext.read(path)
+    node.metadata["jupytext"]["formats"] = "ipynb,md:myst"
+    for paired_path in (path, path.with_suffix(".ipynb")):
+        jupytext.write(node, paired_path)
+
+
+@pytest.mark.parametrize("save", [saved_by_jupytext, saved_from_its_derived_copy, paired])
+def test_what_a_page_rests_on_outlives_a_program_that_saves_it(tmp_path, save):
+    names = ("needs", "sources", "stored", "released")
+    for path in (ROOT / "notebooks").glob("[0-9]*"):
+        shutil.copy(path, tmp_path)
+    for path in sorted(tmp_path.glob("*.md")):
+        before = load_notebook(path)
+        save(path)
+        after = load_notebook(path)
+        assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
+        refuse_edited([path])
+
+
 def test_an_unknown_need_is_refused(checkout):
     checkout.notebook("01-a", needs=["00-none"])
     with pytest.raises(UserError, match=r"01-a\.md: needs '00-none'"):
@@ -242,7 +286,16 @@ def test_cells_by_hand_use_no_statistic_of_the_library():
         assert {found[5] for found in declared if found[5]} <= set(FRAMES), name
 
 
-CELL = """# A
+CELL = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+sense7:
+  needs: []
+---
+
+# A
 
 ```{code-cell} ipython3
 :tags: [parameters]

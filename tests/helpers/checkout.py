@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HEAD = """\
 ---
 jupytext:
+  notebook_metadata_filter: sense7
   text_representation:
     extension: .md
     format_name: myst

@@ -33,6 +33,13 @@ NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
 BY_HAND = "by-hand"
 """Tag of a visible cell that computes the page's number without the library; see CONTRIBUTING.md."""
 
+DECLARED = "sense7"
+"""Name of the block in a notebook's metadata that says what it rests on. Jupytext keeps it where the head says so, by
+``notebook_metadata_filter``."""
+
+_DERIVED = "derived"
+"""In that block of a derived .ipynb: digest of the cells as they were derived."""
+
 LIMITS = {"seed": (0, 2**63 - 1), "draws": (100, 1_000_000), "confidence": (0.5, 0.999)}
 """Smallest and largest value of a parameter; texts that name something may not be empty."""
 
@@ -85,14 +92,26 @@ def find_notebooks(root: Path) -> list[TextNotebook]:
 
 def load_notebook(path: Path) -> TextNotebook:
     """Load one text notebook."""
-    node = _parse(source := path.read_text(encoding="utf-8"))
-    settings = dict(node.metadata.get("sense7") or {})
+    source = path.read_text(encoding="utf-8")
+    try:
+        node = _parse(source)
+        declared = node.metadata.get(DECLARED)
+    except KeyError:  # jupytext's own, of a block without content
+        declared = None
+    if not isinstance(declared, dict):
+        raise UserError(
+            f"{path}: its head has no block `{DECLARED}:`, which says what the page rests on: without it, real ratings "
+            "could be called simulated. A program that saved the notebook may have left it out. Put it back (git diff "
+            f"shows it); in a notebook of your own, at least: {DECLARED}: {{needs: []}}"
+        )
+    settings = dict(declared)
+    settings.pop(_DERIVED, None)  # where it was saved from its derived copy
     lists = {name: settings.pop(name, None) or [] for name in ("needs", "sources", "stored", "released")}
     wrong = [*settings, *(name for name, value in lists.items() if not isinstance(value, list))]
     wrong += [one for value in lists.values() for one in value if not isinstance(one, str)]
     wrong += [name for name in lists["released"] if name not in RELEASED]
     if wrong:
-        raise UserError(f"{path}: sense7: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it.")
+        raise UserError(f"{path}: {DECLARED}: in the notebook's metadata: {wrong[0]!r} is not expected. Fix it.")
     cells = [cell for cell in node.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise UserError(f"{path}: {len(cells)} cells are tagged parameters. Tag exactly one.")
@@ -244,8 +263,11 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str) -> list[
     stale = []
     for notebook in notebooks:
         path, node = notebook.path.with_suffix(".ipynb"), json.loads(to_ipynb(notebook, install_from))
+        # As in the text, which a program may write from this copy.
+        node["metadata"]["jupytext"] = {"notebook_metadata_filter": DECLARED}
+        declared = node["metadata"][DECLARED] = dict(_parse(notebook.source).metadata[DECLARED])
         # What the cells were, so that a later edit in Jupyter is told from a later edit of the text.
-        node["metadata"]["sense7"] = {"derived": _cells_digest(node["cells"])}
+        declared[_DERIVED] = _cells_digest(node["cells"])
         if not path.exists() or path.read_text(encoding="utf-8") != ipynb_text(node):
             stale.append(path)
             write_whole(path, ipynb_text(node))
@@ -258,11 +280,12 @@ def refuse_edited(texts: Iterable[Path]) -> None:
         path = text.with_suffix(".ipynb")
         try:
             node = json.loads(path.read_text(encoding="utf-8"))
-            derived = node["metadata"].get("sense7", {}).get("derived")
+            derived = node["metadata"].get(DECLARED, {}).get(_DERIVED)
             edited = derived != _cells_digest(node["cells"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # none, or no notebook: nothing of an edit would be lost
-        if edited:
+        # Jupytext pairs a notebook with its text: then both have the edit.
+        if edited and _cells_digest(node["cells"]) != _cells_digest(json.loads(to_ipynb(load_notebook(text)))["cells"]):
             raise UserError(
                 f"{path} was edited, and {text.name} beside it, from which the book is made, does not have "
                 f"the edit. Make it in {text.name} too, then remove {path.name}: it is derived again. To "
