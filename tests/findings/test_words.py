@@ -3,10 +3,13 @@
 import base64
 import io
 import math
+import unicodedata
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 import sense7 as s7
@@ -15,6 +18,7 @@ from sense7 import tables
 from sense7.figures import Download
 from sense7.figures.style import csv_text
 from sense7.findings import words
+from sense7.segmentation import words_in
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.workbook import parse_sheets, read_workbook
@@ -60,10 +64,60 @@ def test_shares_are_counted_by_level():
         ("caf\u00e9, na\u00efve_word 42 x2!", ["caf\u00e9", "na\u00efve", "word", "x"]),
         ("<b>$x^2$</b>", ["b", "x", "b"]),
         ("it was not good", ["not", "good"]),
+        ("मुझे बहुत दुख है", ["मुझे", "बहुत", "दुख", "है"]),
+        ("আমার মন খারাপ", ["আমার", "মন", "খারাপ"]),
+        ("எனக்கு வருத்தம்", ["எனக்கு", "வருத்தம்"]),
+        ("אֲנִי עָצוּב", ["אֲנִי", "עָצוּב"]),
+        ("أَنَا حَزِينٌ", ["أَنَا", "حَزِينٌ"]),
+        ("می\u200cروم", ["میروم"]),
+        ("ฉันเสียใจมาก ทำงาน", ["ฉัน", "เสียใจ", "มาก", "ทํางาน"]),
+        ("我今天很难过", ["我", "今天", "很", "难过"]),
+        ("今日はとても悲しいです", ["今日", "は", "とても", "悲しい", "です"]),
+        ("오늘 슬퍼요", ["오늘", "슬퍼요"]),
+        ("👍🏽 sad\u00adness 1\ufe0f\u20e3", ["sadness"]),
     ],
 )
 def test_a_text_is_cut_to_letters(text, terms):
     assert words.terms_of(text) == terms
+
+
+SYLLABLES = {
+    "Hindi": "की मैं दुः हूँ ठि क्षा",
+    "Bengali": "কী আঃ বাং দুঃ খো ত্ত",
+    "Tamil": "நீ க்கு தம் வெ ளௌ ரை",
+    "Hebrew": "שָׁ לוֹ בְּ רִי נֶ פֵּ",
+    "Arabic": "حُ زْ نَّ كِ بَا رٌ",
+    "Thai": "ที่ นี่ รู้ ไป ได้ ผู้",
+    "Korean": "슬 퍼 요 한 국 말",
+}
+"""Script -> letters with their marks, of which words are made."""
+
+
+@pytest.mark.parametrize("script", SYLLABLES)
+@given(data=st.data())
+def test_a_mark_ends_no_word(script, data):
+    syllables = st.sampled_from(SYLLABLES[script].split())
+    word = "".join(data.draw(st.lists(syllables, min_size=1, max_size=3)))
+    terms = words.terms_of(word)
+    normal = unicodedata.normalize("NFKC", word)
+    assert "".join(terms) == normal
+    assert script == "Thai" or terms == [normal]
+    assert not any(unicodedata.category(term[0]).startswith("M") for term in terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("It didn't help: a follow-up \u2014 at 3.5 km ...", 8),
+        ("ქარ/გზა მთა\u2014ველი", 4),
+        ("मैं समझता हूँ", 3),
+        ("我今天很难过", 4),
+        ("ฉันเสียใจมาก", 3),
+        ("👍👍", 0),
+    ],
+)
+def test_words_are_counted_in_every_script(text, count):
+    assert len(words_in(text)) == count
 
 
 def test_log_odds_and_z_are_those_of_the_formula_and_the_habit_of_one_person_marks_nothing():

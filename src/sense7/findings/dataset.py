@@ -18,6 +18,7 @@ from sense7.findings.individualized import (
     NO_SHEET,
     characteristic_columns,
 )
+from sense7.segmentation import words_in
 from sense7.study import Study
 from sense7.taxonomy import RATING_NAMES
 from sense7.terminal import count_of
@@ -293,8 +294,8 @@ def _quantity(name: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> 
 def lengths(study: Study) -> list[Quantity]:
     """Return the words of messages and the turns of conversations.
 
-    Words are what stands between white space. Messages without a text are left out; a conversation
-    without a turn has zero turns.
+    Words are those of :func:`sense7.segmentation.words_in`, in any script. Messages without a text are left out; a
+    conversation without a turn has zero turns.
 
     Returns
     -------
@@ -303,7 +304,7 @@ def lengths(study: Study) -> list[Quantity]:
     """
     messages = _of_messages(study)
     words = messages["content"].map(
-        lambda text: len(text.split()) if isinstance(text, str) and text.strip() else np.nan
+        lambda text: len(words_in(text)) if isinstance(text, str) and text.strip() else np.nan
     )
     of_role = {
         role: _quantity(

@@ -6,7 +6,6 @@ computed from texts and ratings; they are not the authors' coding.
 
 import hashlib
 import re
-import unicodedata
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from sense7.findings.core import Number, finding, need, require_own, share, tabu
 from sense7.findings.examples import turns_with_texts
 from sense7.findings.ground_truth import labels
 from sense7.findings.measures import is_poor, turn_levels
+from sense7.segmentation import folded_words_in, words_in
 from sense7.study import Study
 from sense7.taxonomy import LEVELS
 from sense7.terminal import count_of
@@ -108,15 +108,16 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
 
 def terms_of(text: str) -> list[str]:
-    """Return the words of a text: lower case, letters only, without apostrophes and without stop words.
+    """Return the words of a text: lower case, letters with their marks, without apostrophes and without stop words.
+
+    Words are those of :func:`sense7.segmentation.folded_words_in`, in any script.
 
     Examples
     --------
     >>> terms_of("It didn't GET my point; 2nd time!")
     ['didnt', 'point', 'nd', 'time']
     """
-    plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
-    return [word for word in re.findall(r"[^\W\d_]+", plain) if word.isalpha() and word not in STOP_WORDS]
+    return [word for word in folded_words_in(text) if word not in STOP_WORDS]
 
 
 def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_total: float) -> np.ndarray:
@@ -472,7 +473,7 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     require_own(study, bootstrap)
     turns = turns_with_texts(study)
     shares = [echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)]
-    length = [np.log1p(len(answer.split())) for answer in turns["assistant"]]
+    length = [np.log1p(len(words_in(answer))) for answer in turns["assistant"]]
     turns = turns.assign(echo=np.array(shares, dtype=float), length=np.array(length, dtype=float))
     known = turns[turns["echo"].notna()]
 

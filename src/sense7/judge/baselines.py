@@ -1,7 +1,5 @@
 """Baselines of a judge: what simple rules predict of a conversation, and how right they are."""
 
-import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,6 +24,7 @@ from sense7.judge.files import prediction_path, write_predictions
 from sense7.judge.metrics import METRICS, SHARE, Metric, Run, means
 from sense7.judge.requests import same_chats
 from sense7.judge.score_text import HIGHEST, LOWEST
+from sense7.segmentation import folded_words_in, words_in
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -34,7 +33,6 @@ __all__ = [
     "accuracy_gains",
     "baseline_predictions",
     "baseline_table",
-    "words_of",
     "write_learned",
 ]
 
@@ -63,14 +61,8 @@ def conversation_texts(study: Study) -> pd.DataFrame:
         for speaker, own in said.items()
     }
     for speaker in SPEAKERS:
-        columns[f"{speaker}_words"] = [len(text.split()) for text in columns[speaker]]
+        columns[f"{speaker}_words"] = [len(words_in(text)) for text in columns[speaker]]
     return pd.DataFrame(columns, index).assign(turns=[turns[name] for name in index])
-
-
-def words_of(text: str) -> list[str]:
-    """Words of a text: lower case, letters only, without apostrophes; function words are kept."""
-    plain = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}]", "", unicodedata.normalize("NFKC", text).lower())
-    return re.findall(r"[^\W\d_]+", plain)
 
 
 def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
@@ -78,9 +70,10 @@ def word_counts(texts: pd.DataFrame) -> dict[str, sparse.csr_matrix]:
     counted = {}
     for speaker in SPEAKERS:
         counted[speaker] = sparse.csr_matrix((len(texts), 0))
-        if any(map(words_of, texts[speaker])):
+        if any(map(folded_words_in, texts[speaker])):
             # Text by text: the words of all of them would be many times as large as their counts.
-            counted[speaker] = CountVectorizer(analyzer=words_of, dtype=float).fit_transform(texts[speaker]).tocsr()
+            counter = CountVectorizer(analyzer=folded_words_in, dtype=float)
+            counted[speaker] = counter.fit_transform(texts[speaker]).tocsr()
     return counted
 
 

@@ -41,6 +41,7 @@ from sense7.judge.metrics import (
 from sense7.judge.origins import without_repeats
 from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
+from sense7.segmentation import words_in
 from sense7.sources import resolve
 from sense7.study import Study
 from sense7.taxonomy import LEVELS, SIMULATED_JUDGE, SIMULATED_WORDS, SYNTHETIC_SHEET
@@ -410,7 +411,7 @@ def detail(
 
 
 def assistant_words(study: Study) -> pd.Series:
-    """Number of words, separated by white space, that the assistant wrote in each conversation; 0 where it wrote none.
+    """Number of words that the assistant wrote in each conversation; 0 where it wrote none.
 
     Examples
     --------
@@ -420,7 +421,7 @@ def assistant_words(study: Study) -> pd.Series:
     """
     said = study.messages[study.messages["role"] == "assistant"]
     # Message by message: the words of all of them at once would be many times as large as the study.
-    words = pd.Series([len(text.split()) for text in said["content"].fillna("")], index=said.index, dtype=int)
+    words = pd.Series([len(words_in(text)) for text in said["content"].fillna("")], index=said.index, dtype=int)
     counts = words.groupby(said["conversation"], sort=False).sum()
     return counts.reindex(study.conversations["conversation"], fill_value=0).astype(float)
 
