@@ -23,7 +23,7 @@ from sense7.workbook import (
     read_workbook,
     write_sheets,
 )
-from sense7.workbook.diagnostics import WARNING
+from sense7.workbook.diagnostics import NOTICE, WARNING
 from sense7.workbook.ids import as_name, as_names, as_text, as_texts
 from sense7.workbook.sheets import find_prompted
 
@@ -461,6 +461,30 @@ def test_texts_that_look_like_holes_are_texts(minimal_sheets, tmp_path, text):
     assert set(study.messages["content"]) == set(study.messages["comment"]) == {text}
     assert set(study.conversations["topic"]) == {" ".join(f"x{text}".replace("\0", "").split())}
     assert study.warnings == []
+
+
+LONGEST = 32_767
+CUT = {
+    "within a word": ("word " * 6554)[:LONGEST],
+    "after a space": "word" * 8191 + "ab ",
+    "at a full stop": "a" * (LONGEST - 1) + ".",
+    "by UTF-16 units": "a" + "\U0001f642" * ((LONGEST - 1) // 2),
+    "before a character of two units": "\U0001f642" * (LONGEST // 2),
+    "characters where each emoji counts once": "\U0001f642" * LONGEST,
+}
+
+
+@pytest.mark.parametrize("text", CUT.values(), ids=CUT)
+@pytest.mark.parametrize("column", ["Content", "Comment"])
+def test_a_text_as_long_as_a_cell_may_be_is_said_to_be_cut(read, column, text):
+    study = read(messages={column: [None, text] + [None] * 5 + [text] + [None] * 8})
+    [notice] = study.diagnostics
+    assert (notice.kind, notice.severity, notice.column, notice.rows) == ("cut-text", NOTICE, column, (3, 9))
+
+
+@pytest.mark.parametrize("length", [LONGEST - 1, LONGEST + 1, 16_383, 40_000])
+def test_a_text_of_another_length_is_whole(read, length):
+    assert not read(messages={"Content": "a" * length, "MessageId": [1.0, 2.0, 3.0, 4.0] * 4}).diagnostics
 
 
 # Participants

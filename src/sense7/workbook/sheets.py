@@ -30,7 +30,7 @@ from sense7.workbook.options import ALL_COLUMNS, ReadingOptions, is_scales_sheet
 from sense7.workbook.repeats import report_repeated_conversations, report_repeated_messages
 from sense7.workbook.scales import NO_ID, TOTALS, is_answer, read_scales, says_nothing, stands_for
 from sense7.workbook.tables import read_tables
-from sense7.workbook.xlsx import Sheet, read_sheets
+from sense7.workbook.xlsx import LONGEST_TEXT, Sheet, may_be_cut, read_sheets
 
 KEY_COLUMNS = {"Tasks": ("PID", "TaskId"), "Messages": ("TaskId", "Role")}
 """Columns without which a sheet can't be read."""
@@ -432,6 +432,9 @@ def read_messages(table: Table, ratings: Mapping, tasks: Table, conversations: C
             table.add("orphan", "TaskId", [row], identifier or "(blank)")
         if role not in KNOWN_ROLES and is_filled:
             table.add("unknown-role", "Role", [row], "(blank)" if role is None else role)
+    for official in ("Content", "Comment"):
+        cut = [row for row, cell in enumerate(table.cells(official), 2) if isinstance(cell, str) and may_be_cut(cell)]
+        table.add("cut-text", official, cut, longest=f"{LONGEST_TEXT:,}")
     known = np.array([name is not None for name in matched], dtype=bool)
     is_turn = known & np.array([role == "assistant" for role in roles], dtype=bool)
     for column in table.columns:
