@@ -1,11 +1,13 @@
 """People rate conversations on the page, opened from disk; what they download becomes a workbook."""
 
+import gzip
 import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from helpers.chat_examples import EXAMPLES
 from sense7.collect.gathering import gather, read_download
 from sense7.collect.page import wording, write_page
 from sense7.collect.study import LANGUAGES, StudyFile
@@ -268,9 +270,6 @@ PASTED = f"User: Hi\nAssistant: Hello:\n{HOSTILE}\n\nuser:Thanks\nASSISTANT: Gla
     [
         (PASTED, 1),
         ("\n".join(json.dumps(each) for each in CHATS), 2),
-        ("Hello", 0),
-        ('{"messages": [{"role": "system", "content": "x"}, {"role": "assistant", "content": "y"}]}', 0),
-        ("null", 0),
     ],
 )
 def test_people_add_conversations_by_pasting(new_person, tmp_path, text, found):
@@ -278,9 +277,6 @@ def test_people_add_conversations_by_pasting(new_person, tmp_path, text, found):
     page = person.begin("anna")
     page.locator("#paste").fill(text)
     page.get_by_role("button", name="Add", exact=True).click()
-    if not found:
-        expect(page.get_by_text("No conversation was found")).to_be_visible()
-        return
     expect(page.locator(".added li")).to_have_count(found)
     person.go_on()
     person.through(3)
@@ -293,6 +289,71 @@ def test_people_add_conversations_by_pasting(new_person, tmp_path, text, found):
             "Thanks",
             "Gladly",
         ]
+
+
+ADD = """text => {
+    document.querySelector("#paste").value = text;
+    const before = document.querySelectorAll(".added li").length;
+    [...document.querySelectorAll("button")].find(button => button.textContent === "Add").click();
+    const key = Object.keys(localStorage).find(each => each.endsWith(":anna"));
+    const added = JSON.parse(localStorage[key]).conversations.slice(before);
+    const refused = document.querySelectorAll(".refused li").length;
+    return [added.map(one => one.messages.map(({ role, content }) => [role, content])), refused];
+}"""
+
+
+def test_the_page_reads_and_refuses_what_import_does(new_person):
+    page = new_person(add_conversations=True, chats=()).begin("anna")
+    for name, (text, expected) in EXAMPLES.items():
+        read = [[list(message) for message in messages] for messages in expected if messages is not None]
+        assert page.evaluate(ADD, text) == [read, expected.count(None)], name
+
+
+def test_each_refused_conversation_is_named_with_its_reason_and_the_others_are_added(new_person):
+    talk = CHATS[0]["messages"]
+    system = {"role": "system", "content": "Be kind."}
+    refused = {
+        "no one": [talk[0], {"role": "judge", "content": "x"}],
+        "long": [talk[0], {"role": "assistant", "content": "x" * 32_768}],
+        "ffff": [talk[0], {"role": "assistant", "content": "a\uffff"}],
+        "silent": [talk[0]],
+        "empty": [],
+    }
+    lines = [
+        {"id": "a", "messages": [system, *talk]},
+        *({"id": name, "messages": chat} for name, chat in refused.items()),
+    ]
+    page = new_person(add_conversations=True, chats=()).begin("anna")
+    page.locator("#paste").fill("\n".join(map(json.dumps, [*lines, {"id": "b", "messages": talk}])))
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".added b")).to_have_text(["a", "b"])
+    expect(page.get_by_role("alert").locator("li")).to_have_text(
+        [
+            'no one: The role "judge" is not known.',
+            "long: Message 2 has more than 32,767 characters.",
+            "ffff: Message 2 has a character that no file can hold.",
+            "silent: It has no reply of the assistant that is rated in this study.",
+            "empty: It has no message.",
+        ]
+    )
+    expect(page.get_by_role("status").filter(has_text="Added: 2.")).to_contain_text("instructions or tool calls: 1.")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04", "chats.json: The file is packed."),
+        (gzip.compress(b"[]"), "chats.json: The file is packed."),
+        ("Grüße".encode("latin-1"), "chats.json: The file is no text in UTF-8."),
+        (b"", "No conversation was found"),
+        (b" " * 12_000_001, "This is too large."),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_refused_by_name(new_person, content, said):
+    page = new_person(add_conversations=True, chats=()).begin("anna")
+    page.locator("#file").set_input_files({"name": "chats.json", "mimeType": "application/json", "buffer": content})
+    expect(page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+    expect(page.locator(".added li")).to_have_count(0)
 
 
 def test_people_load_a_file_of_conversations_and_take_one_back(new_person, tmp_path):

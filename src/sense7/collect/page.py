@@ -16,6 +16,7 @@ from pathlib import Path
 from sense7.collect.study import LANGUAGES, StudyFile, is_code
 from sense7.collect.texts import LINE_BREAKS, UNSTORABLE
 from sense7.errors import UserError
+from sense7.exchange.content import vocabulary
 from sense7.files import not_written, parse_yaml, require_free, write_whole
 from sense7.taxonomy import AGREEMENT, DESIRED_EMPATHY, IMPORTANCE, LEVELS, POST_EMPATHY, TURN_RATING
 from sense7.workbook.scales import usual_words
@@ -128,6 +129,8 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
         "characters": {"line_breaks": LINE_BREAKS, "unstorable": UNSTORABLE},
         "conversations": list(conversations),
     }
+    if study.add_conversations:
+        carried["vocabulary"] = vocabulary()
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy="; ".join(f"{name} {value}" for name, value in rules.items()),

@@ -12,7 +12,13 @@ USER = "user"
 ASSISTANT = "assistant"
 SYSTEM = "system message"
 
-_TABLES = tomllib.loads((importlib.resources.files(__package__) / "vocabulary.toml").read_text("utf-8"))
+
+def vocabulary() -> dict[str, dict[str, list[str]]]:
+    """Words of the formats of conversations, as tables by their names in ``vocabulary.toml``."""
+    return tomllib.loads((importlib.resources.files(__package__) / "vocabulary.toml").read_text("utf-8"))
+
+
+_TABLES = vocabulary()
 KEYS: dict[str, list[str]] = _TABLES.pop("keys")
 ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = (
     {name: meaning for meaning, names in table.items() for name in names} for table in _TABLES.values()

@@ -18,8 +18,8 @@ function make(tag, attributes = {}, ...children) {
 }
 
 /* A text of the page in its language, with values in the places of {names}. */
-function say(key, values = {}) {
-  return words[key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+function say(key, values = {}, sentences = words) {
+  return sentences[key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
 /* A text that is not the page's: its direction, and marks that turn it, end with it. */
