@@ -15,8 +15,8 @@ from sklearn.metrics import cohen_kappa_score
 import sense7 as s7
 from helpers.studies import bootstrap_of
 from sense7 import tables
+from sense7.csv_text import frame_as_csv
 from sense7.figures import Download
-from sense7.figures.style import csv_text
 from sense7.findings import words
 from sense7.segmentation import words_in
 from sense7.study import Study
@@ -200,7 +200,7 @@ def test_the_sheet_holds_every_comment_once_in_another_order_and_gives_nothing_a
     assert set(zip(first[words.IDENTIFIER], first["comment"], strict=True)) == set(
         zip(second[words.IDENTIFIER], second["comment"], strict=True)
     )
-    text = csv_text(first)
+    text = frame_as_csv(first)
     for hidden in (*synthetic.conversations["participant"], *synthetic.conditions):
         assert hidden not in text
 
@@ -211,7 +211,7 @@ def test_the_downloaded_sheet_is_read_back_and_harmless_in_a_page_and_a_spreadsh
     back = pd.read_csv(io.BytesIO(base64.b64decode(shown._repr_html_().split("base64,")[1].split('"')[0])))
     back["none of these"] = 1
     assert (words.coder_agreement(synthetic, back, back, bootstrap_of(synthetic, 20))["n"] == len(sheet)).all()
-    assert "'=1+1" in csv_text(pd.DataFrame({"name": ["=1+1"]}))
+    assert "'=1+1" in frame_as_csv(pd.DataFrame({"name": ["=1+1"]}))
     assert 'download="a&quot;&gt;&lt;b.csv"' in Download(sheet, 'a"><b', "<i>Take</i>")._repr_html_()
 
 

@@ -8,7 +8,7 @@ from helpers.studies import FRAMES
 from sense7.errors import UserError
 from sense7.loading import load
 from sense7.taxonomy import CORE_COLUMNS
-from sense7.workbook import WorkbookError, parse_sheets, read_sheets, read_workbook
+from sense7.workbook import Sheet, WorkbookError, parse_sheets, read_sheets, read_workbook
 from sense7.workbook.writing import partition_folders, write_partitions, write_template
 
 # The template: empty it is refused with clear words, filled in it is accepted without a word
@@ -147,6 +147,26 @@ def test_csv_refuses_a_text_that_it_would_make_a_number(minimal_sheets, tmp_path
     study = parse_sheets(minimal_sheets(messages={"Content": ["4.0", "ok", "ok", "ok"]}))
     with pytest.raises(UserError, match=r"Messages, column Content, row 2 of a part: .*such as 4 instead of 4.0"):
         write_partitions(study, tmp_path / "parts", 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_sheets_lead_to_no_other_folder_and_texts_like_formulas_come_back(minimal_sheets, tmp_path):
+    sheets = minimal_sheets(messages={"Content": ["=1+1", "'=x", "-a", "'tis"]})
+    outside = tmp_path / "grades.csv"
+    outside.write_text("mine")
+    for name in ("../../grades", str(tmp_path / "grades"), "..", "aux"):
+        sheets[name] = Sheet(name, ["a"], [["b"]])
+    (part,) = write_partitions(parse_sheets(sheets), tmp_path / "out" / "parts", 1)
+    assert outside.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["grades.csv", "out"]
+    assert len(list(part.glob("*.csv"))) == len(sheets) + 1
+    assert read_workbook(part).messages["content"].tolist()[:4] == ["=1+1", "'=x", "-a", "'tis"]
+
+
+def test_sheets_that_would_be_one_file_are_named(minimal_sheets, tmp_path):
+    sheets = minimal_sheets() | {name: Sheet(name, ["a"], [["b"]]) for name in ("Notes", "notes")}
+    with pytest.raises(UserError, match="'Notes' and 'notes'"):
+        write_partitions(parse_sheets(sheets), tmp_path / "parts", 1)
     assert list(tmp_path.iterdir()) == []
 
 

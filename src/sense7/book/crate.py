@@ -20,7 +20,7 @@ from sense7.book.editions import find_edition, read_json, require_whole
 from sense7.book.plan import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
-from sense7.exchange.croissant import csv_text, describe_tables, shared_tables
+from sense7.exchange.croissant import describe_tables, shared_tables, sheet_as_csv
 from sense7.files import not_written, one_line, replacing
 from sense7.loading import load
 from sense7.sources import SOURCES
@@ -82,7 +82,7 @@ def write_crate(
         contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise UserError(f"{error.filename}: can't be read ({one_line(error)}). Build the edition again.") from None
-    contents |= {f"data/tables/{name}.csv": csv_text(sheet).encode() for name, sheet in tables.items() if with_data}
+    contents |= {f"data/tables/{name}.csv": sheet_as_csv(sheet).encode() for name, sheet in tables.items() if with_data}
     described = f"Tables of the workbook {facts['file']}, SHA-256 {facts['sha256']}. {about}"
     if not with_data:
         described += (

@@ -4,16 +4,14 @@ The format reads CSV and no workbooks, so a description is of the tables Tasks, 
 as CSV files. https://docs.mlcommons.org/croissant/docs/croissant-spec.html
 """
 
-import csv
 import hashlib
 import importlib.resources
-import io
 import json
 import re
 from collections.abc import Mapping
 
+from sense7.csv_text import csv_text
 from sense7.taxonomy import CORE_COLUMNS, normalise_name
-from sense7.workbook.ids import as_text
 from sense7.workbook.writing import explain
 from sense7.workbook.xlsx import Sheet
 
@@ -35,19 +33,18 @@ def shared_tables(sheets: Mapping[str, Sheet], participants: str | None = None) 
     return tables | ({"Participants": sheets[participants]} if participants else {})
 
 
-def csv_text(sheet: Sheet) -> str:
+def sheet_as_csv(sheet: Sheet) -> str:
     r"""Write a sheet as CSV, its columns named as :func:`describe_tables` names them.
 
     Examples
     --------
-    >>> csv_text(Sheet("Tasks", ["PID", ""], [["P1", 4.0], [None, "a,b"]]))
-    'PID,column-2\r\nP1,4\r\n,"a,b"\r\n'
+    >>> sheet_as_csv(Sheet("Tasks", ["PID", ""], [["P1", 4.0], [None, "a,b"]]))
+    '"PID","column-2"\n"P1",4\n"","a,b"\n'
     """
-    text = io.StringIO()
-    table = csv.writer(text)
-    table.writerow(_columns(sheet))
-    table.writerows([["" if cell is None else as_text(cell) for cell in row] for row in sheet.rows])
-    return text.getvalue()
+    rows: list[list] = [_columns(sheet)]
+    for row in sheet.rows:
+        rows.append([int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row])
+    return csv_text(rows)
 
 
 def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) -> dict:
@@ -58,7 +55,7 @@ def describe_tables(tables: Mapping[str, Sheet], folder: str, about: Mapping) ->
     """
     files, records = [], []
     for name, sheet in tables.items():
-        content = csv_text(sheet).encode()
+        content = sheet_as_csv(sheet).encode()
         file = f"{folder}/{name}.csv"
         files.append(
             {

@@ -2,7 +2,6 @@
 
 import base64
 import contextlib
-import csv
 import hashlib
 import html
 import io
@@ -30,6 +29,7 @@ from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import Bbox, IdentityTransform, ScaledTranslation
 from scipy.optimize import isotonic_regression
 
+from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
 from sense7.files import not_written, replacing, write_whole
 from sense7.tables import NO_MATH
@@ -160,7 +160,7 @@ class Figure:
 
     @cached_property
     def _csv(self) -> str:
-        return csv_text(self.data.map(rounded))
+        return frame_as_csv(self.data.map(rounded))
 
     @cached_property
     def _pictures(self) -> tuple[str, str]:
@@ -224,7 +224,7 @@ class Figure:
         kind = path.suffix.lower()
         try:
             if kind == ".csv":
-                write_whole(path, csv_text(self.data))
+                write_whole(path, frame_as_csv(self.data))
             elif kind == ".svg":
                 write_whole(path, self.svg())
             elif kind in {".png", ".pdf"}:
@@ -272,7 +272,7 @@ class Download:
     def _repr_html_(self) -> str:
         # The index would be a first column without a name, which a coder could sort apart from the rest.
         columns = list(self.data.columns)
-        table = csv_text(self.data.set_index(columns[0])) if columns else ""
+        table = frame_as_csv(self.data.set_index(columns[0])) if columns else ""
         encoded = base64.b64encode(("\ufeff" + table).encode()).decode()
         return (
             f'<p class="{NO_MATH}"><a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{encoded}">'
@@ -286,27 +286,6 @@ class Download:
 def rounded(cell: object) -> object:
     """To the digits that do not differ between processors where a model is fitted."""
     return float(f"{cell:.6g}") if isinstance(cell, float) and not cell.is_integer() else cell
-
-
-def csv_text(table: pd.DataFrame) -> str:
-    """A table as CSV in which no text is a formula to a spreadsheet program.
-
-    A text that begins as a formula could, with one of = + - @ (also in full width), a tab or a line break, or with an
-    apostrophe, gets one apostrophe before it. Every text stands in quotes, so that no separator begins a cell.
-
-    >>> print(csv_text(pd.DataFrame({"n": [-1, 2]}, index=["=1+1", "'tis"])), end="")
-    "","n"
-    "'=1+1",-1
-    "''tis",2
-    """
-
-    def text(cell):
-        begins = isinstance(cell, str) and re.match("[=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n']", cell)
-        return f"'{cell}" if begins else cell
-
-    safe = table.rename(index=text, columns=text).map(text)
-    safe.index.names = [text(name) for name in table.index.names]
-    return safe.to_csv(quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
 # SVG with real text -----------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Prediction files: the authors' layout with a status and a reason beside each score, written and read."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7.errors import UserError
+from sense7.file_names import file_name
 from sense7.judge.origins import other_models
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
@@ -97,7 +97,7 @@ LONG_TEXTS = (
 _ABOVE_AUTHORS = 6.0
 _UNHOLDABLE = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _RUN = re.compile(r"-iter([0-9]{1,9})$")
-_UNSAFE = r"[^A-Za-z0-9._+=@-]|^\."
+_UNSAFE = "[^A-Za-z0-9._+=@-]"
 _LONGEST_PART = 80
 _SLACK = 1e-9
 
@@ -170,16 +170,9 @@ class Predictions:
 
 def prediction_path(folder: str | Path, model: str, prompt_name: str, run: int) -> Path:
     """Return the path of a run's file: ``{model}-{prompt name}-iter{N}.xlsx``, in ASCII and not too long."""
-    parts = []
-    for text, unsafe in ((model, _UNSAFE), (prompt_name, f"{_UNSAFE}|-")):
-        part = re.sub(
-            unsafe, lambda one: "".join(f"%{byte:02X}" for byte in one[0].encode(errors="surrogatepass")), text
-        )
-        if len(part) > _LONGEST_PART:  # only here is a ~, so that different texts have different names
-            digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-            part = f"{part[: _LONGEST_PART - 17]}~{digest[:16]}"
-        parts.append(part)
-    return Path(folder) / f"{'-'.join(parts)}-iter{run}.xlsx"
+    model_part = file_name(model, unsafe=_UNSAFE, longest=_LONGEST_PART) if model else ""
+    prompt_part = file_name(prompt_name, unsafe=f"{_UNSAFE}|-", longest=_LONGEST_PART) if prompt_name else ""
+    return Path(folder) / f"{model_part}-{prompt_part}-iter{run}.xlsx"
 
 
 def prediction_files(folder: str | Path) -> list[Path]:

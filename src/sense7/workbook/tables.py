@@ -12,6 +12,7 @@ import itertools
 import re
 from pathlib import Path
 
+from sense7.csv_text import is_guarded
 from sense7.errors import UserError
 from sense7.files import one_line, reading
 from sense7.terminal import count_of
@@ -67,7 +68,9 @@ def decoded(content: bytes, where: object, fix: str) -> str:
 
 
 def as_typed(text: str) -> str | float | None:
-    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing."""
+    """A CSV file's cell as a workbook's: None if blank, a number where that loses nothing, and texts as they were."""
+    if is_guarded(text):
+        return text[1:]
     if text and _NUMBER.fullmatch(text):
         number = float(text)
         if text in (as_text(number), repr(number)):
@@ -93,7 +96,8 @@ def read_table(path: Path) -> Sheet:
     dialect = {"delimiter": delimiter, "skipinitialspace": spaced, "strict": True}
     table = csv.reader(itertools.chain(sample, lines), **dialect)
     try:
-        if not (header := without_end(next(table, []), "")):
+        header = [name[1:] if is_guarded(name) else name for name in without_end(next(table, []), "")]
+        if not header:
             raise refusal(path, "no-names")
         for number, cells in enumerate(table, 2):
             if len(filled := without_end(cells, "")) > len(header):

@@ -5,7 +5,6 @@ and so on, named as Hive, Spark, DuckDB and Dask name partitions. All that a par
 part is read like any folder of tables.
 """
 
-import csv
 import re
 import tomllib
 from collections.abc import Sequence
@@ -13,7 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sense7.csv_text import csv_text, guarded
 from sense7.errors import UserError
+from sense7.file_names import file_names
 from sense7.files import not_written, replacing_folder, require_free
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
@@ -115,8 +116,10 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
             for number, own in enumerate(np.array_split(people, parts)):
                 target = making / f"part={number:04d}"
                 target.mkdir()
-                for sheet in _sheets(study, own.tolist()):
-                    _write_csv(sheet, target / f"{sheet.name}.csv")
+                sheets = _sheets(study, own.tolist())
+                names = file_names((sheet.name for sheet in sheets), study.name)
+                for sheet in sheets:
+                    _write_csv(sheet, target / f"{names[sheet.name]}.csv")
     except OSError as error:
         raise UserError(not_written(error.filename or folder, error)) from None
     return partition_folders(folder)
@@ -150,12 +153,10 @@ def _sheets(study: Study, people: list[str]) -> list[Sheet]:
 
 
 def _write_csv(sheet: Sheet, path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as stream:
-        table = csv.writer(stream)
-        table.writerow(sheet.header)
-        for number, row in enumerate(sheet.rows, 2):
-            for column, cell in zip(sheet.header, row, strict=True):
-                if isinstance(cell, str) and as_text(as_typed(cell)) != (cell or None):
-                    place = f"sheet {sheet.name}, column {column}, row {number} of a part"
-                    raise refusal(place, "text-like-number", text=cell)
-            table.writerow(row)
+    for number, row in enumerate(sheet.rows, 2):
+        for column, cell in zip(sheet.header, row, strict=True):
+            if isinstance(cell, str) and as_text(as_typed(str(guarded(cell)))) != (cell or None):
+                place = f"sheet {sheet.name}, column {column}, row {number} of a part"
+                raise refusal(place, "text-like-number", text=cell)
+    text = csv_text([sheet.header, *sheet.rows])
+    path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")

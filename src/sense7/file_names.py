@@ -1,0 +1,117 @@
+"""Names of files that are made from names in data: of sheets, models, prompts."""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from sense7.errors import UserError
+
+LONGEST = 160
+"""Bytes of a name at most: with an ending it stays below the 255 that file systems hold."""
+
+_DIGEST = 17
+"""Characters by which a longer name ends: ``~`` and sixteen digits of its SHA-256."""
+
+_FORBIDDEN = re.compile(r'[/\\<>:"|?*~]|%(?=[0-9A-Fa-f]{2})|^[.\s-]|[.\s]\Z')
+"""Separators and what Windows forbids; the sign of a shortened name; what would look encoded; at the ends, what makes a
+file hidden, an option of a command, or is left out by Windows."""
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
+"""Devices of Windows, whatever the ending."""
+
+_UNSEEN = ("C", "Zl", "Zp")
+"""Categories of Unicode: controls, bidirectional and other format characters, surrogates, unassigned; line ends."""
+
+
+def file_name(text: str, *, unsafe: str = "", longest: int = LONGEST) -> str:
+    r"""Give the name of a file, without its ending, for a name from data; different names have different ones.
+
+    It holds no separator and no character that can't be seen, is no dots alone, no device of Windows, and not long.
+    What it can't hold is written as in addresses (``%2F``), a longer name is cut and ends with its digest.
+
+    Parameters
+    ----------
+    text : str
+        Any text, such as the name of a sheet.
+    unsafe : str
+        A regular expression of what else is to be encoded.
+    longest : int
+        Bytes at most.
+
+    Examples
+    --------
+    >>> file_name("Notes"), file_name("../a\\b"), file_name("nul"), file_name("50 % of \u202eall")
+    ('Notes', '%2E.%2Fa%5Cb', '%6Eul', '50 % of %E2%80%AEall')
+    """
+    patterns = [_FORBIDDEN.pattern]
+    if unsafe:
+        patterns.append(unsafe)
+    is_unsafe = re.compile("|".join(patterns))
+    marked = {match.start() for match in is_unsafe.finditer(text)}
+    if _RESERVED.match(text):
+        marked.add(0)
+    characters = []
+    for position, character in enumerate(text):
+        if position in marked or unicodedata.category(character).startswith(_UNSEEN):
+            characters.append(_encoded(character))
+        else:
+            characters.append(character)
+    name = "".join(characters)
+    if not name:
+        return "%"  # no other text has this one: it would be a name for itself
+    if len(name.encode()) <= longest:
+        return name
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[: _DIGEST - 1]
+    return f"{_cut(characters, longest - _DIGEST)}~{digest}"
+
+
+def file_names(texts: Iterable[str], where: object = "") -> dict[str, str]:
+    """Give each name from data its file's name; refuse two that would be one file where case does not count.
+
+    Raises
+    ------
+    UserError
+        If the names of two files are equal, or differ only in case or in how letters with accents are composed.
+
+    Examples
+    --------
+    >>> file_names(["Notes", "a/b"])
+    {'Notes': 'Notes', 'a/b': 'a%2Fb'}
+    >>> file_names(["Notes", "notes"], "mine.xlsx")
+    Traceback (most recent call last):
+        ...
+    sense7.errors.UserError: mine.xlsx: the names 'Notes' and 'notes' would be one file. Rename one of them.
+    """
+    names: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for text in texts:
+        name = file_name(text)
+        same_file = _folded(name)
+        if same_file in first:
+            before = f"{where}: " if where else ""
+            pair = f"{first[same_file]!r} and {text!r}"
+            raise UserError(f"{before}the names {pair} would be one file. Rename one of them.")
+        first[same_file] = text
+        names[text] = name
+    return names
+
+
+def _encoded(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode(errors="surrogatepass"))
+
+
+def _cut(characters: list[str], most_bytes: int) -> str:
+    """As many of the characters as these bytes hold, none of them in part."""
+    kept = []
+    for character in characters:
+        most_bytes -= len(character.encode())
+        if most_bytes < 0:
+            break
+        kept.append(character)
+    return "".join(kept)
+
+
+def _folded(name: str) -> str:
+    """What file systems compare where they pass over case and composition (Unicode's canonical caseless match)."""
+    return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())

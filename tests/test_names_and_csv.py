@@ -1,0 +1,70 @@
+"""Names of files from names in data, and CSV that is no formula: for any text."""
+
+import csv
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sense7.csv_text import csv_text, is_guarded
+from sense7.errors import UserError
+from sense7.file_names import LONGEST, file_name, file_names
+from sense7.workbook.tables import read_table
+
+PIECES = ["/", "\\", "..", ".", " ", "con", "NUL", "lpt1", ":", "%2F", "~", "-", "\u202e", "\0", "\n", "é", "e\u0301"]
+NAMES = st.one_of(st.text(), st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join))
+DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$"}
+DEVICES |= {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
+
+
+@given(NAMES)
+def test_a_name_from_data_is_one_plain_file_in_its_folder(text):
+    name = file_name(text)
+    assert not set(name) & set('/\\<>:"|?*')
+    assert not any(unicodedata.category(character)[0] == "C" for character in name)
+    assert name.strip(". ") == name != ""
+    assert not name.startswith("-")
+    assert name.split(".")[0].rstrip().casefold() not in DEVICES
+    assert len(name.encode()) <= LONGEST
+
+
+@given(NAMES, NAMES)
+def test_different_names_have_different_files(first, second):
+    assert (file_name(first) == file_name(second)) == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("Notes", "NOTES"), ("é", "e\u0301"), ("Straße", "STRASSE"), ("a" * 300, "a" * 300)]
+)
+def test_names_that_some_file_systems_take_for_one_are_refused(first, second):
+    with pytest.raises(UserError, match="would be one file"):
+        file_names([first, second])
+
+
+def test_long_names_that_differ_at_the_end_alone_stay_apart():
+    assert len(set(file_names(["ü" * 200 + "1", "ü" * 200 + "2"]).values())) == 2
+
+
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\ufeff"), min_size=1) | st.lists(
+    st.sampled_from([*FORMULAS, "'", "cmd", "1", ";", ",", '"']), min_size=1
+).map("".join)
+
+
+@given(CELLS)
+def test_no_text_of_a_csv_is_a_formula_and_the_reader_takes_it_as_it_was(tmp_path_factory, cell):
+    path = tmp_path_factory.getbasetemp() / "cells.csv"
+    path.write_text(csv_text([["id", "text"], ["a", cell]]), encoding="utf-8", newline="")
+    with path.open(encoding="utf-8", newline="") as stream:
+        _, (_, shown) = csv.reader(stream)
+    assert not shown.startswith(FORMULAS)
+    read = read_table(path).rows[0][1]
+    assert read == cell or (isinstance(read, float) and float(cell) == read)
+
+
+@pytest.mark.parametrize("text", ["'tis", "''quoted''", "'", "plain", "-1.5"])
+def test_a_table_of_another_program_keeps_its_apostrophes(tmp_path, text):
+    (tmp_path / "t.csv").write_text(f"id,text\na,{text}\n", encoding="utf-8")
+    assert not is_guarded(text)
+    assert str(read_table(tmp_path / "t.csv").rows[0][1]) == text
