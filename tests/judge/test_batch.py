@@ -113,6 +113,15 @@ def test_every_reply_goes_to_its_request_and_nothing_is_guessed(questions, reque
         assert all(reason.startswith(said) for reason, (*_, said) in zip(frame["reason"], wanted, strict=True))
 
 
+@pytest.mark.parametrize(("status", "known"), [("200", True), (200.0, True), (None, True), ("ok", False), ([], False)])
+def test_a_status_may_be_a_text(status, known, questions, requests, tmp_path):
+    line = reply(requests[0])
+    line["response"]["status_code"] = status
+    found = imported(questions, tmp_path, [line, reply(requests[1])], runs=1)
+    (frame,) = frames(found)
+    assert frame["status"].tolist()[0] == ("ok" if known else "api_error")
+
+
 def test_what_a_file_says_of_a_reply_and_what_no_cell_can_hold(questions, requests, tmp_path):
     usage = {"prompt_tokens": 10**400, "completion_tokens": 9}
     odd = completed(model="half \ud83d", system_fingerprint="f" * 40_000, usage=usage)
@@ -124,7 +133,8 @@ def test_what_a_file_says_of_a_reply_and_what_no_cell_can_hold(questions, reques
     assert frame["output_tokens"].tolist()[:2] == [9, 9]
     assert frame["reasoning"].tolist()[:2] == ["Kind."] * 2
     assert frame["seconds"].isna().all()  # a batch does not say
-    assert [remark.split(": ")[1] for remark in found.remarks] == ["column returned_model", "column system_fingerprint"]
+    columns = [remark.split(": ")[1] for remark in found.remarks if ": column " in remark]
+    assert columns == ["column returned_model", "column system_fingerprint"]
 
 
 junk = st.recursive(

@@ -3,6 +3,7 @@
 import base64
 import functools
 import gzip
+import html
 import json
 import math
 import re
@@ -20,8 +21,10 @@ from helpers.endpoint import need_the_judge
 from helpers.judged import ask, frame_of, number_of, plan_for
 from sense7.errors import UserError
 from sense7.judge import endpoint as client
+from sense7.judge.answers import NoCompletion
 from sense7.judge.endpoint import Endpoint as Address
 from sense7.judge.journal import JOURNAL
+from sense7.judge.waits import asked_to_wait
 
 need_the_judge()
 
@@ -198,6 +201,9 @@ REPLIES = [
     (completion(WHOLE, None), "ok", 4, ""),
     *[(Answered(body=body), "ok", 4, "") for body in (completion(WHOLE).body, gzip.compress(completion(WHOLE).body))],
     (packed(completion(WHOLE).body), "ok", 4, ""),
+    (packed(gzip.compress(completion(WHOLE).body), "gzip, gzip"), "ok", 4, ""),
+    *[(Answered(body=completion(WHOLE).body, headers=(("Content-Encoding", label),)), "ok", 4, "")
+      for label in ("", "utf-8", "identity")],
     (Answered(body=completion(WHOLE).body, headers=(("Content-Encoding", "gzip"),)), "ok", 4, ""),
     (Answered(body=LONG % (b"x" * (LARGEST - len(LONG) + 2))), "ok", 2, ""),
     (packed(LONG % (b"x" * (LARGEST - len(LONG) + 2))), "ok", 2, ""),
@@ -226,7 +232,9 @@ FAILED = [
     (3, Answered(headers=(("X", "x" * 2**18),)), "no connection, or one that broke off"),
     (3, Answered(body=b"\xff\xfe\x00 garbage {"), "what was returned is no JSON"),
     (3, Answered(body=b"\x1f\x8bno gzip"), "the reply can't be unpacked (gzip)"),
-    (1, packed(b"{}", "br"), "the reply is packed as br, which was not asked for"),
+    (1, Answered(body=b"\x0b\x02\x80{}", headers=(("Content-Encoding", "br"),)), "the reply is packed as br"),
+    (1, refused("Request too large on tokens per min: Limit 30000, Requested 45000.", "rate_limit_exceeded", 429),
+     "HTTP 429: Request too large"),
     (1, packed(LONG % (b"x" * 50 * LARGEST)), TOO_LARGE),
     (1, Answered(body=b"x" * 2**16, endless=True), TOO_LARGE),
     (1, Answered(status=500, body=b"x" * 2**16, endless=True), TOO_LARGE),
@@ -240,6 +248,10 @@ FAILED = [
     (1, answered(400, errors=[{"message": "first"}, {"message": "second"}]), "HTTP 400: first; second"),
     (1, answered(400, error={"message": "Provider returned error", "metadata": {"raw": "the true reason"}}),
      "HTTP 400: Provider returned error; the true reason"),
+    (1, answered(400, response={"body": {"error": {"message": "deep inside"}}}), "HTTP 400: deep inside"),
+    (1, answered(400, fault={"faultstring": "no quota", "detail": {"code": 1}}), "HTTP 400: no quota"),
+    (1, answered(400, error={"details": [{"@type": "x", "info": {"message": "deeper"}}]}), "HTTP 400: deeper"),
+    (1, answered(400, message='{"error": {"message": "JSON in a text"}}'), "HTTP 400: JSON in a text"),
     (1, Answered(status=400, body=b"plain words"), "HTTP 400: plain words"),
     (1, Answered(status=403, body=b"<html><head><style>p {}</style></head><body><h1>Access &amp; more</h1>no.</body>"),
      "HTTP 403: Access & more no."),
@@ -331,6 +343,58 @@ def test_with_the_right_address_it_is_not_named_and_401_stops_as_well(server, st
     assert (len(server.asked), "HTTP 401: Incorrect API key" in stopped, "likely cause" in stopped) == (1, True, False)
 
 
+@pytest.mark.parametrize(
+    ("path", "words", "advice"),
+    [
+        ("", "model 'judge' not found", "--model"),
+        ("/openai/deployments/judge", "The API deployment for this resource does not exist.", "--model"),
+        ("/openai/deployments/judge", "Resource not found", "/openai/v1, and the deployment as --model"),
+        ("/api", "Not Found", "/api/chat/completions"),
+    ],
+)
+def test_the_advice_after_404_names_no_address_that_is_wrong(path, words, advice, server, study_of, tmp_path):
+    server.script = lambda asked: answered(404, error={"message": words})
+    stopped = ask(study_of(2), server.address.removesuffix("/v1") + path, tmp_path).stopped
+    assert len(server.asked) == 1
+    assert advice in stopped
+    assert f"{path}/v1" not in stopped.replace("/openai/v1", "")
+
+
+def test_a_version_of_azure_is_no_credential():
+    address = "https://mine.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21"
+    with pytest.raises(UserError, match=r"https://mine\.openai\.azure\.com/openai/v1") as caught:
+        Address.of(address, {"SENSE7_JUDGE_KEY": "none"})
+    assert "credential" not in str(caught.value)
+
+
+NO_PROXY = {
+    "http://10.20.30.40:8000/v1": {
+        True: "10.20.0.0/16 10.20.30.40 10.20.30.40:8000 * localhost,10.0.0.0/8 10.20.30.1/24 10.20.0.0/255.255.0.0",
+        False: "10.21.0.0/16 10.20.30.40:80 10.20.30.4 fd00::/8",
+    },
+    "https://llm.example.org/v1": {
+        True: "example.org .example.org EXAMPLE.ORG *.example.org llm.example.org:443 x,llm.example.org a;.org *:443",
+        False: "ample.org xllm.example.org llm.example.org:80 llm.example llm.example.org.com",
+    },
+    "http://[fd00::1]:8000/v1": {
+        True: "fd00::/8 fd00::1 [fd00::1] [fd00::1]:8000 fd00:0::1 [fd00::/8]",
+        False: "fe80::/10 [fd00::1]:80 ::1 10.0.0.0/8",
+    },
+    "http://[::ffff:10.1.2.3]/v1": {True: "10.0.0.0/8", False: "11.0.0.0/8"},
+}
+
+
+@pytest.mark.parametrize("address", NO_PROXY)
+@pytest.mark.parametrize("excluded", [True, False])
+def test_hosts_without_a_proxy_are_read_as_curl_and_requests_do(address, excluded, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    for value in NO_PROXY[address][excluded].split():
+        monkeypatch.setenv("no_proxy", value)
+        assert (client.proxy_of(Address(address)) is None) == excluded, value
+
+
 def test_a_certificate_that_nobody_trusts_is_one_sentence_and_one_that_the_user_trusts_enough(
     study_of, tmp_path, monkeypatch
 ):
@@ -355,7 +419,78 @@ def test_a_redirect_names_where_it_leads_and_is_not_followed(server, study_of, t
     assert b"secret" not in (tmp_path / JOURNAL).read_bytes()
 
 
+# How long it asks to wait
+
+NOW = 1767225600.0
+BODIES = [
+    ([{"error": {"details": [{"@type": "google.rpc.RetryInfo", "retryDelay": "39s"}]}}], 39),
+    ({"error": {"details": [{"retryDelay": {"seconds": "12"}}]}}, 12),
+    ({"error": {"retry_after": 3.5}}, 3.5),
+    ({"retry_after_ms": 1500}, 1.5),
+    ("Rate limit reached: Limit 30000, Used 29000, Requested 2000. Please try again in 20s. Visit", 20),
+    ("Please try again in 6m0s.", 360),
+    ("Please retry in 34.5s.", 34.5),
+    ("Try again in 350ms", 0.35),
+    ("Please retry after 20 seconds.", 20),
+    ("Please wait 2 minutes and 30 seconds", 150),
+    ("You have 3 retries left", None),
+]
+HEADERS = [
+    ({"Retry-After": "1.5"}, 1.5),
+    ({"Retry-After": "20s"}, 20),
+    ({"retry-after-ms": "1500"}, 1.5),
+    ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0s"}, 360),
+    (
+        {
+            "x-ratelimit-reset-requests": "1m30s",
+            "x-ratelimit-remaining-requests": "0",
+            "x-ratelimit-reset-tokens": "5m",
+        },
+        90,
+    ),
+    (
+        {"x-ratelimit-reset-requests": "24h", "x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-tokens": "12s"},
+        12,
+    ),
+    ({"x-ratelimit-reset": str(int(NOW) + 30)}, 30),
+    ({"x-ratelimit-reset": str((int(NOW) + 30) * 1000)}, 30),
+    ({"anthropic-ratelimit-tokens-reset": "2026-01-01T00:00:25Z", "anthropic-ratelimit-tokens-remaining": "0"}, 25),
+    ({"RateLimit": "limit=100, remaining=0, reset=50"}, 50),
+    ({"RateLimit": '"default";r=0;t=33'}, 33),
+    ({"x-ratelimit-limit-tokens": "30000"}, None),
+]
+
+
+@pytest.mark.parametrize(("said", "seconds"), [*BODIES, *HEADERS])
+def test_a_wait_is_read_in_any_header_field_or_words(said, seconds):
+    headers = {"Date": "Thu, 01 Jan 2026 00:00:00 GMT"}
+    is_header = (said, seconds) in HEADERS
+    body, words = ({}, "") if is_header else (said, said if isinstance(said, str) else "")
+    wait = asked_to_wait(429, headers | said if is_header else headers, body, words)
+    assert wait == (seconds if seconds is None else pytest.approx(seconds))
+
+
+def test_a_wait_said_in_the_body_is_waited_for(server, study_of, tmp_path):
+    said = json.dumps([{"error": {"message": "Quota", "details": [{"retryDelay": "1s"}]}}]).encode()
+    server.script = lambda asked: Answered(status=429, body=said) if asked.number == 1 else GOOD
+    begun = time.monotonic()
+    assert ask(study_of(1), server, tmp_path).statuses == Counter(ok=1)
+    assert time.monotonic() - begun >= 1
+
+
 # Parameters and prompts that an endpoint refuses
+
+
+@pytest.mark.parametrize("piece", ["1", "1,", "context length ", "1 + ", "9 > ", "try again in 1", "limit 1", "<title"])
+def test_no_refusal_takes_long_to_read(piece):
+    times = []
+    for count in (25_000, 100_000):
+        problem = NoCompletion("HTTP 400", {"error": {"message": f"model context length {piece * count}"}})
+        begun = time.process_time()
+        client.refusal_of(problem, {"max_tokens": 3000, "temperature": 0.0})
+        asked_to_wait(429, {}, problem.body, problem.words)
+        times.append(time.process_time() - begun)
+    assert times[1] < 3
 
 
 def test_a_refused_parameter_costs_one_call_and_the_corrected_command_goes_on_in_the_same_folder(
@@ -461,6 +596,18 @@ ENCODINGS = {
     **{f"Base64 without padding after {n}": base64_of("." * n).rstrip("=") for n in range(3)},
     **{f"URL-safe Base64 after {n}": base64_of("." * n, alphabet=base64.urlsafe_b64encode) for n in range(3)},
     "Base64 in JSON": base64_of("").replace("/", "\\/"),
+    "capitals": HARD.upper(),
+    "hexadecimal": HARD.encode().hex(),
+    "hexadecimal with blanks": HARD.encode().hex(" ").upper(),
+    "bytes": "".join(f"\\x{ord(c):02x}" for c in HARD),
+    "quoted-printable": "".join(f"={ord(c):02X}" for c in HARD),
+    "HTML": html.escape(HARD),
+    "entities": "".join(f"&#{ord(c)};" for c in HARD),
+    "hexadecimal entities": "".join(f"&#x{ord(c):X};" for c in HARD),
+    "split by tags": "<wbr>".join(HARD),
+    "split by a tag": f"{HARD[:7]}<b class='x'>{HARD[7:]}",
+    "split by lines": f"{HARD[:9]}\n{HARD[9:]}",
+    "split by what is not seen": "\u200b".join(HARD),
 }
 assert {"/", "+"} <= set("".join(said for name, said in ENCODINGS.items() if name.startswith("Base64")))
 
@@ -504,11 +651,35 @@ def test_the_key_is_nowhere_wherever_it_was_returned(server, study_of, tmp_path,
     assert sum("[key]" in text for text in texts) > len(answers)
 
 
+def test_a_key_in_another_form_is_withheld_with_its_text_and_half_a_key_at_a_cut_is_none(
+    server, study_of, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SENSE7_JUDGE_KEY", KEY)
+    in_utf_16 = base64.b64encode(f"Bearer {KEY}".encode("utf-16-le")).decode()
+    padding = "<html>" + " " * (19_990 - 6)
+    answers = [
+        completion(WHOLE),
+        refused(f"dump {in_utf_16}"),
+        refused(f"Incorrect key {KEY[:-4]}****"),
+        Answered(body=f"{padding}{KEY}</html>".encode()),
+        Answered(body=completion(WHOLE).body, headers=(("Content-Encoding", KEY),)),
+        Answered(body=b"\x0b", headers=(("Content-Encoding", KEY.upper()),)),
+        Answered(status=302, headers=(("Location", f"https://{KEY}.example/x"),)),
+    ]
+    server.script = lambda asked: answers[number_of(asked)]
+    outcome = ask(study_of(len(answers)), server, tmp_path, retries=0, concurrency=1)
+    for text in [*texts_in(tmp_path), outcome.stopped]:
+        assert KEY[3:15] not in text.casefold()
+        assert in_utf_16[:30] not in text
+
+
 def test_a_placeholder_for_a_key_is_a_word_like_others():
     assert Address("http://localhost", key="ollama").without_key("the ollama server") == "the ollama server"
 
 
-@pytest.mark.parametrize("text", ["\\" * 50_000, "%25" * 50_000, "&amp;" * 30_000, "sk-A/b+c" * 20_000, "0" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["\\" * 50_000, "%25" * 50_000, "&amp;" * 30_000, "sk-A/b+c" * 20_000, "0" * 100_000, "s<b>" * 30_000]
+)
 def test_no_text_takes_long_to_search_for_the_key(text):
     begun = time.process_time()
     assert Address("http://localhost", key=HARD).without_key(text) == text

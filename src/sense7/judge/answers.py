@@ -1,6 +1,8 @@
 """What came back for a request, in the endpoint's own words: kept whole, and read only when it is shown."""
 
+import contextlib
 import html
+import json
 import math
 import re
 from collections import Counter
@@ -36,8 +38,11 @@ _THOUGHTS = (
 )
 _SAID_IN = (
     *("message", "detail", "msg", "error_description", "description"),
-    *("error", "errors", "title", "reason", "text"),
+    *("error", "errors", "title", "reason", "text", "faultstring", "error_message", "errorMessage"),
 )
+_ERROR_IN = ("error", "errors", "response", "body", "data", "fault")
+"""Names of an object inside of which an error may stand."""
+
 _NOT_SHOWN = re.compile(r"<(script|style|head)\b.{0,20000}?</\1>|<!--.{0,20000}?-->", re.IGNORECASE | re.DOTALL)
 
 
@@ -129,10 +134,9 @@ class NoCompletion(ValueError):
     """What was returned is no chat completion; what it says of itself, in words and by name."""
 
     def __init__(self, reason: str, said):
+        self.body = said
         self.words = words_of(said)
-        said = said[0] if isinstance(said, list) and len(said) == 1 else said
-        said = (said.get("error") or said) if isinstance(said, dict) else said
-        self.known = said if isinstance(said, dict) else {}
+        self.known = _error_in(said)
         super().__init__(f"{reason}: {self.words or 'without a message'}")
 
 
@@ -205,6 +209,19 @@ def read_completion(completion) -> dict:
     }
 
 
+def _error_in(said) -> dict:
+    """The object that says what went wrong, which may stand inside others; an empty one if there is none."""
+    while True:
+        said = said[0] if isinstance(said, list) and len(said) == 1 else said
+        if not isinstance(said, dict):
+            return {}
+        inner = next((said[name] for name in _ERROR_IN if isinstance(said.get(name), dict | list) and said[name]), None)
+        inner = inner[0] if isinstance(inner, list) else inner
+        if not isinstance(inner, dict):
+            return said
+        said = inner
+
+
 def _text(value) -> str | None:
     return value if isinstance(value, str) and value else None
 
@@ -216,6 +233,9 @@ def _count(value) -> int | None:
 def words_of(problem) -> str:
     """Return what an endpoint says of a failure: an object, a list of them, a text, or HTML."""
     if isinstance(problem, str):
+        if problem.lstrip().startswith(("{", "[")):  # JSON in a text of JSON
+            with contextlib.suppress(ValueError, RecursionError):
+                return words_of(json.loads(problem)) or _without_html(problem)
         return _without_html(problem)
     if isinstance(problem, list):
         return "; ".join(filter(None, map(words_of, problem)))
@@ -227,7 +247,10 @@ def words_of(problem) -> str:
         said = [f"{'.'.join(map(str, where))}: {said[0]}"]
     metadata = problem.get("metadata")
     if isinstance(metadata, dict) and _text(metadata.get("raw")):
-        said.append(_without_html(metadata["raw"]))
+        said.append(words_of(metadata["raw"]))
+    if not said:
+        said = [words_of(value) for value in problem.values() if isinstance(value, dict | list)]
+        said = list(filter(None, said))
     return "; ".join(said[:3])
 
 

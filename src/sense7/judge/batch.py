@@ -110,7 +110,13 @@ def _answer(record: dict, conversation: str, run: int) -> Answer:
         code = str(error.get("code") or "") if isinstance(error, dict) else ""
         said = ": ".join(filter(None, (code, words_of(error)))) or "the reply has no response"
         return Answer(conversation, run, attempts=code not in ("batch_expired", "batch_cancelled"), error=said)
+    status = response.get("status_code")
+    status = 200 if status is None else status
     try:
-        return Answer(conversation, run, **read_response(response.get("status_code", 200), response.get("body")))
+        number = int(status)
+    except (TypeError, ValueError):
+        return Answer(conversation, run, error=f"its status_code is {str(status)[:40]!r}, which is no number")
+    try:
+        return Answer(conversation, run, **read_response(number, response.get("body")))
     except NoCompletion as problem:
         return Answer(conversation, run, error=str(problem))

@@ -1,10 +1,7 @@
 """Where a judge is asked: the address of an OpenAI-compatible endpoint, the key for it, and one request to it."""
 
 import asyncio
-import base64
 import contextlib
-import email.utils
-import functools
 import importlib.util
 import ipaddress
 import json
@@ -12,8 +9,6 @@ import os
 import re
 import ssl
 import threading
-import time
-import urllib.request
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +17,10 @@ from urllib.parse import urlsplit, urlunsplit
 from sense7.errors import UserError
 from sense7.files import one_line
 from sense7.judge.answers import NoCompletion, read_response, words_of
+from sense7.judge.masking import masked, masked_in
+from sense7.judge.proxies import proxy_for
 from sense7.judge.requests import REQUEST, TOKEN_LIMITS
+from sense7.judge.waits import LONGEST_WAIT, asked_to_wait, is_too_large
 
 __all__ = ["Client", "Endpoint", "Unanswered", "without_keys"]
 
@@ -30,14 +28,8 @@ OWN_KEY, OPENAI_KEY = "SENSE7_JUDGE_KEY", "OPENAI_API_KEY"
 KEYS = frozenset({OWN_KEY, OPENAI_KEY})
 """Variables of the environment that a key may stand in."""
 
-LONGEST_WAIT = 600.0
-"""Seconds that an endpoint may ask to be waited for (Retry-After); a call that should wait longer has failed."""
-
 LARGEST_REPLY = 2 * 2**20
 """Bytes of a response, unpacked. A reply of as many tokens as a request allows has some thousands."""
-
-_SHORTEST_SECRET = 8
-"""Shorter keys (EMPTY, ollama) are placeholders that local servers are given, and words that replies may hold."""
 
 _LONGEST_REASON = 400
 _LONGEST_BEGINNING = 120
@@ -76,6 +68,12 @@ class Endpoint:
             fit = False
         if not fit or any(map(str.isspace, address)):
             raise UserError("--base-url has to be an address with http:// or https://: http://localhost:11434/v1.")
+        if "@" not in parts.netloc and re.fullmatch(r"api-version=[\w.-]+", parts.query) and not parts.fragment:
+            azure = _azure_address(address)
+            instead = azure or "the address that needs none"
+            raise UserError(
+                f"--base-url: api-version is not sent. Give {instead}, with the name of the deployment as --model."
+            )
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise UserError(
                 "--base-url may hold no credentials and no query: they would be written down. "
@@ -129,47 +127,21 @@ class Endpoint:
 
     def without_key(self, text: str) -> str:
         """Replace the key in a text, plain or encoded, by ``[key]``."""
-        return _pattern_of(self.key).sub("[key]", text) if len(self.key) >= _SHORTEST_SECRET else text
+        return masked(text, self.key)
 
 
-@functools.lru_cache(maxsize=8)
-def _pattern_of(key: str) -> re.Pattern:
-    """Pattern of a key: plain, in escapes of JSON and URLs, character by character; and the whole of it in Base64."""
-    escaped = "".join(
-        rf"(?:\\{{0,8}}{re.escape(char)}|\\{{1,8}}u00{code}|%(?:25){{0,4}}{code})"
-        for char in key
-        for code in [f"(?i:{ord(char):02x})"]
-    )
-    coded = []
-    for offset, dependent in enumerate((0, 2, 3)):  # characters that depend on the bytes before the key as well
-        whole = (offset + len(key)) * 8 // 6
-        text = base64.b64encode(bytes(offset) + key.encode()).decode()[dependent:whole]
-        coded.append("".join({"+": "[+-]", "/": r"\\{0,8}[/_]"}.get(char, char) for char in text))
-    return re.compile(f"{escaped}|(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?={{0,2}}")
+def _azure_address(address: str) -> str:
+    """Give the address of Azure that speaks as OpenAI does, for any other address of that host; else ""."""
+    parts = urlsplit(address)
+    is_azure = re.search(r"\.azure(?:-api)?\.(?:com|us|cn|net)$", parts.hostname or "") or "/deployments" in parts.path
+    if not is_azure or re.search(r"/openai/v\d", parts.path):
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc, "/openai/v1", "", ""))
 
 
 def proxy_of(endpoint: Endpoint) -> str | None:
     """Return the proxy that the environment names for an endpoint; None if there is none."""
-    if endpoint.is_loopback or urllib.request.proxy_bypass(endpoint.host):
-        return None
-    proxies = urllib.request.getproxies()
-    kind = next((kind for kind in (urlsplit(endpoint.address).scheme, "all") if proxies.get(kind, "").strip()), "")
-    if not kind:
-        return None
-    proxy = proxies[kind].strip()
-    proxy, what = proxy if "://" in proxy else f"http://{proxy}", "is no address of a proxy"
-    with contextlib.suppress(ValueError):
-        parts = urlsplit(proxy)
-        is_plain = parts.hostname and parts.port != 0 and parts.path in ("", "/") and not any(map(str.isspace, proxy))
-        if is_plain and parts.scheme in ("http", "https"):
-            return proxy
-        if parts.scheme.startswith("socks"):
-            what = f"names a SOCKS proxy ({parts.scheme}), which can't be used here"
-    names = sorted(name for name in os.environ if name.casefold() == f"{kind}_proxy" and os.environ[name])
-    named = " and ".join(names) or f"the system's setting for {kind}"
-    raise UserError(
-        f"{named}: {what}. Give one such as http://HOST:PORT; or unset it, or name {endpoint.host} in NO_PROXY."
-    )
+    return None if endpoint.is_loopback else proxy_for(endpoint.address)
 
 
 # What an endpoint refuses
@@ -198,18 +170,22 @@ _VALUE = re.compile(
     r"maximum|minimum|range|exceed|does not support '?[\d.]|only the default|between",
     re.IGNORECASE,
 )
-_WINDOW = r"(?is)\A(?=.*?(?:context|model).{0,20}(?:length|window|size|limit)\D{0,30}(?P<most>\d[\d,]*))"
+_TOKENS = r"(?<![\d,])\d[\d,]{0,15}+"  # from its first digit on: else each digit of a long number begins a search
+_WINDOW = rf"(?is)\A(?=.*?(?:context|model).{{0,20}}(?:length|window|size|limit)\D{{0,30}}(?P<most>{_TOKENS}))"
 _SUMS = (
-    r"(?P<used>\d[\d,]*) \+ [\d,]+ > (?P<most>\d[\d,]*)",
-    r"<= ?(?P<most>\d+)\. Given: (?P<used>\d+) inputs? tokens",
-    r"[\d,]+ > (?P<most>\d[\d,]*) - (?P<used>\d[\d,]*)",
-    rf"{_WINDOW}.*?(?P<used>\d[\d,]*)(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?"
+    rf"(?P<used>{_TOKENS}) \+ [\d,]{{1,16}}+ > (?P<most>{_TOKENS})",
+    rf"<= ?(?P<most>{_TOKENS})\. Given: (?P<used>{_TOKENS}) inputs? tokens",
+    rf"{_TOKENS} > (?P<most>{_TOKENS}) - (?P<used>{_TOKENS})",
+    rf"{_WINDOW}.*?(?P<used>{_TOKENS})(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?"
     r"(?:messages|text|prompt|input)|(?:input|prompt|text) tokens)",
-    rf"{_WINDOW}.*?(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? (?P<used>\d[\d,]*)",
+    rf"{_WINDOW}.*?(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? (?P<used>{_TOKENS})",
 )
 """How endpoints say that a prompt and its answer do not fit together."""
 
 TOO_LONG = "the prompt"
+
+_MOST_READ = 4000
+"""Characters of a refusal that are searched for what was refused."""
 
 
 def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
@@ -217,7 +193,7 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
 
     ``TOO_LONG`` with a remedy: a prompt that would fit with a shorter answer.
     """
-    said, code, named = problem.words, problem.known.get("code"), problem.known.get("param")
+    said, code, named = problem.words[:_MOST_READ], problem.known.get("code"), problem.known.get("param")
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
     if limit and (sums := next(filter(None, (re.search(pattern, said) for pattern in _SUMS)), None)):
         tokens, most = (int(sums[name].replace(",", "")) for name in ("used", "most"))
@@ -256,6 +232,15 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
 # One request
 
 _GZIP = b"\x1f\x8b"
+_MOST_PACKINGS = 3
+_READ = {"", "identity", "gzip", "x-gzip", "gzip, gzip", "identity, gzip", "utf-8"}
+"""Content-Encodings of what is read; a text in UTF-8 is no packing."""
+
+_UNKNOWN_MODEL = re.compile(
+    r"\b(?:model|deployment)\b.{0,200}?\b(?:not.?found|(?:does not|doesn't|not) exist|unknown|not available|no access)|"
+    r"(?:unknown|no such|invalid|not.?found).{0,20}?\b(?:model|deployment)|model_not_found|DeploymentNotFound",
+    re.IGNORECASE | re.DOTALL,
+)
 _PASSING = re.compile(
     r"busy|overload|again|rate.?limit|capacity|time.?out|timed out|temporar|unavailable|upstream|loading|warm",
     re.IGNORECASE,
@@ -281,6 +266,21 @@ class Unanswered(Exception):
     def __init__(self, reason: str, **known):
         super().__init__(reason)
         vars(self).update(known)
+
+    def without(self, endpoint: Endpoint) -> "Unanswered":
+        """Give the same without the key of an endpoint."""
+        return Unanswered(**{"reason": endpoint.without_key(str(self)), **masked_in(vars(self), endpoint.key)})
+
+
+def _redirected_to(headers: Mapping[str, str]) -> str:
+    """Where a redirect leads: its host and path, without credentials and query."""
+    try:
+        where = urlsplit(headers.get("location", ""))
+        port = f":{where.port}" if where.port else ""
+    except ValueError:
+        return ""
+    path = where.path.removesuffix("/chat/completions")
+    return f" to {where.scheme}://{where.hostname}{port}{path}" if where.hostname else ""
 
 
 class Client:
@@ -312,6 +312,14 @@ class Client:
 
     async def ask(self, body: dict, seconds: float) -> dict:
         """Send a request once; what an answer keeps of the reply, without the key."""
+        try:
+            returned = await self._answer(body, seconds)
+        except Unanswered as failed:
+            raise failed.without(self._endpoint) from None
+        return masked_in(returned, self._endpoint.key)
+
+    async def _answer(self, body: dict, seconds: float) -> dict:
+        """What an answer keeps of the reply to a request."""
         import aiohttp
 
         try:
@@ -331,11 +339,16 @@ class Client:
         except TimeoutError:
             raise Unanswered(f"no answer within {self._timeout:g} seconds (--timeout)") from None
         try:
-            said = json.loads(content)
+            said = masked_in(json.loads(content), self._endpoint.key)
         except (ValueError, RecursionError):
-            said = content.decode("utf-8", "replace")
+            said = self._endpoint.without_key(content.decode("utf-8", "replace"))
             if 200 <= status < 300:
-                kind = headers.get("Content-Type", "").partition(";")[0].strip() or "of no stated type"
+                packing = headers.get("content-encoding", "").strip()
+                if packing.casefold() not in _READ:
+                    raise Unanswered(
+                        f"the reply is packed as {packing}, which was not asked for", strange=True
+                    ) from None
+                kind = headers.get("content-type", "").partition(";")[0].strip() or "of no stated type"
                 shown = words_of(said[:20_000]) or said
                 shown = "".join(char if char.isprintable() else "\ufffd" for char in shown)[:_LONGEST_BEGINNING]
                 what = f"{kind}, which begins with {shown!r}" if content else f"empty ({kind})"
@@ -345,8 +358,7 @@ class Client:
             returned = read_response(status, said)
         except NoCompletion as problem:
             raise self._failure(status, headers, problem, body) from None
-        clean = self._endpoint.without_key
-        return {name: clean(said) if isinstance(said, str) else said for name, said in returned.items()}
+        return returned
 
     def short(self, text: str) -> str:
         """Give a reason in one line that is not long and free of the key."""
@@ -356,9 +368,15 @@ class Client:
     @property
     def _hint(self) -> str:
         """Name the address as the likely cause, where it has no version in its path."""
-        if re.search(r"/v\d", urlsplit(self._endpoint.address).path):
+        address = self._endpoint.address
+        if azure := _azure_address(address):
+            return f". The likely cause is the address: give --base-url {azure}, and the deployment as --model"
+        path = urlsplit(address).path
+        if re.search(r"/v\d", path):
             return ""
-        return f". The likely cause is the address, which has no /v1: give --base-url {self._endpoint.address}/v1"
+        if path in ("", "/"):
+            return f". The likely cause is the address, which has no /v1: give --base-url {address}/v1"
+        return f". The likely cause may be the address: requests go to {address}/chat/completions"
 
     async def _exchange(self, data: bytes):
         """Status, headers and content of a response; of a content beyond the limit no more is read."""
@@ -367,22 +385,22 @@ class Client:
             **{"data": data, "proxy": self._proxy, "allow_redirects": False},
         )
         async with request as response:
-            packing = response.headers.get("Content-Encoding", "identity").strip().lower()
-            if packing not in ("identity", "gzip"):
-                raise Unanswered(f"the reply is packed as {packing}, which was not asked for", strange=True)
             try:
                 content = await response.content.readexactly(LARGEST_REPLY + 1)
                 response.close()
             except asyncio.IncompleteReadError as whole:
                 content = whole.partial
-        if content.startswith(_GZIP):  # its label may be missing, or wrong
+        for _ in range(_MOST_PACKINGS):
+            if not content.startswith(_GZIP):  # its label may be missing, or wrong
+                break
             try:
                 content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(content, LARGEST_REPLY + 1)
             except zlib.error:
                 raise Unanswered("the reply can't be unpacked (gzip)", again=True, strange=True) from None
         if len(content) > LARGEST_REPLY:
             raise Unanswered(f"the reply is larger than {LARGEST_REPLY / 2**20:g} MiB")
-        return response.status, response.headers, content
+        headers = {name.casefold(): self._endpoint.without_key(text) for name, text in response.headers.items()}
+        return response.status, headers, content
 
     def _failure(self, status: int, headers, problem: NoCompletion, body: dict) -> Unanswered:
         """What a response without a completion comes to."""
@@ -390,11 +408,8 @@ class Client:
         if 200 <= status < 300:  # its status says nothing, but the error in it may have one
             status = int(code) if code.isdecimal() else 503 if _PASSING.search(problem.words) else status
         if 300 <= status < 400:
-            where = urlsplit(headers.get("Location", ""))
-            port = f":{where.port}" if where.port else ""
-            to = f" to {where.scheme}://{where.hostname}{port}{where.path.removesuffix('/chat/completions')}"
             reason = (
-                f"HTTP {status}: the endpoint redirects{to if where.hostname else ''}, and conversations are sent to "
+                f"HTTP {status}: the endpoint redirects{_redirected_to(headers)}, and conversations are sent to "
                 "no other address than the one given. If that is meant, give it as --base-url"
             )
             return Unanswered(self.short(reason), final=True)
@@ -408,25 +423,16 @@ class Client:
                 stop = f"the endpoint refuses the parameter {name} ({reason}). {remedy}"
                 return Unanswered(reason, final=True, stop=stop)
             return Unanswered(reason, strange=problem.known.get("param") == "model")
-        wait = _asked_to_wait(headers)
+        if status == 429 and is_too_large(problem.words):
+            return Unanswered(self.short(str(problem)))
+        wait = asked_to_wait(status, headers, problem.body, problem.words)
         is_good, spent, nowhere = status < 300, _SPENT.search(f"{code} {kind}"), status in _NOWHERE
         again = (is_good or status in _AGAIN or status >= 500) and not (spent or nowhere or status in _NOBODY)
         if again and wait is not None and wait > LONGEST_WAIT:
             return Unanswered(self.short(f"{problem} (asks to wait for {wait:,.0f} seconds)"))
-        reason = self.short(f"{problem}{self._hint if nowhere or is_good else ''}")
+        hint = self._hint if nowhere or is_good else ""
+        if nowhere and _UNKNOWN_MODEL.search(f"{problem.words} {code}"):
+            hint = ". Give the name by which the endpoint knows it (--model)"
+        reason = self.short(f"{problem}{hint}")
         strange = bool(is_good or nowhere or spent or status in _NOBODY)
         return Unanswered(reason, again=again, wait=wait, overrun=status == 429 and wait is None, strange=strange)
-
-
-def _asked_to_wait(headers) -> float | None:
-    """Seconds that the endpoint asks to wait: a number, or a date in the form of HTTP."""
-    said = headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(said))
-    with contextlib.suppress(ValueError):
-        until = email.utils.parsedate_to_datetime(said).timestamp()
-        now = time.time()  # of this machine; the endpoint's own clock tells better how long it means
-        with contextlib.suppress(TypeError, ValueError):
-            now = email.utils.parsedate_to_datetime(headers.get("Date")).timestamp()
-        return max(0.0, until - now)
-    return None

@@ -1,0 +1,132 @@
+"""A key that an endpoint returns is taken out of every text, however it is written there.
+
+A text is first searched in a reduced form, without markup, blanks and escapes. If it holds the key, the key is replaced
+where it stands; what still holds it after that is withheld whole.
+"""
+
+import base64
+import functools
+import html
+import math
+import re
+
+__all__ = ["MASK", "WITHHELD", "holds", "masked", "masked_in"]
+
+MASK = "[key]"
+WITHHELD = "[text withheld: it holds the key in another form]"
+
+_SHORTEST_SECRET = 8
+"""Shorter keys (EMPTY, ollama) are placeholders that local servers are given, and words that replies may hold."""
+
+_SHORTEST_PART = 16
+_PART_OF_KEY = 2 / 3
+"""Of a key so much of its beginning or end counts as the key."""
+
+_MOST_ROUNDS = 4
+"""Escapes of escapes that are undone in search of a key."""
+
+_TAG = r"<[^<>]{0,100}+>"
+_UNSEEN = r"[\x00-\x1f\x7f\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+_BETWEEN = rf"(?:{_TAG}|\s|{_UNSEEN}){{0,4}}"
+"""What may stand between the characters of a key and is not seen."""
+
+_ESCAPE = re.compile(r"(?:\\u00|\\x|\\U000000|%(?:25){0,4}|=)([0-9A-Fa-f]{2})")
+_BETWEEN_HEX = dict.fromkeys(map(ord, "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"))
+
+
+def masked(text: str, key: str) -> str:
+    """Return a text without a key."""
+    if not holds(text, key):
+        return text
+    text = _pattern_of(key).sub(MASK, text)
+    return WITHHELD if holds(text, key) else text
+
+
+def masked_in(value: object, key: str) -> object:
+    """Return a JSON value in which no text holds a key."""
+    if isinstance(value, str):
+        return masked(value, key)
+    if isinstance(value, list):
+        return [masked_in(item, key) for item in value]
+    if isinstance(value, dict):
+        return {masked(name, key): masked_in(item, key) for name, item in value.items()}
+    return value
+
+
+def holds(text: str, key: str) -> bool:
+    """Whether a text holds a key in any form that is known here."""
+    if len(key) < _SHORTEST_SECRET or len(text) < _SHORTEST_SECRET:
+        return False
+    sought = _sought(key)
+    for _ in range(_MOST_ROUNDS):
+        reduced = _reduced(text)
+        if any(form in reduced for form in sought.plain):
+            return True
+        unescaped = html.unescape(text) if "&" in text else text
+        if any(sign in unescaped for sign in "\\%="):
+            unescaped = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), unescaped)
+        if unescaped == text:
+            break
+        text = unescaped
+    standard = reduced.replace("-", "+").replace("_", "/")
+    if any(form in standard for form in sought.base64):
+        return True
+    return sought.hexadecimal in reduced.translate(_BETWEEN_HEX).replace("0x", "")
+
+
+class _Sought:
+    """The forms of a key that reduced texts are searched for."""
+
+    def __init__(self, key: str):
+        length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
+        parts = {key, key[:length], key[-length:]} if length < len(key) else {key}
+        self.plain = {_reduced(part) for part in parts} - {""}
+        self.base64 = {text.casefold() for encoding in ("utf-8", "utf-16-le") for text in _in_base64(key, encoding)}
+        self.hexadecimal = key.encode().hex()
+
+
+_sought = functools.lru_cache(maxsize=8)(_Sought)
+
+
+def _reduced(text: str) -> str:
+    """A text without markup, blanks, and what is not seen; small letters alone."""
+    reduced = "".join(text.split())
+    if "<" in reduced:
+        reduced = re.sub(_TAG, "", reduced)
+    if "\\" in reduced:
+        reduced = re.sub(r"\\+[nrt]?", "", reduced)
+    if not reduced.isascii() or not reduced.isprintable():
+        reduced = re.sub(_UNSEEN, "", reduced)
+    return reduced.casefold()
+
+
+def _in_base64(key: str, encoding: str = "utf-8") -> list[str]:
+    """A key in Base64 after any number of bytes, without the characters that depend on what stands around it."""
+    content = key.encode(encoding)
+    texts = []
+    for offset, dependent in enumerate((0, 2, 3)):
+        independent = (offset + len(content)) * 8 // 6
+        texts.append(base64.b64encode(bytes(offset) + content).decode()[dependent:independent])
+    return texts
+
+
+@functools.lru_cache(maxsize=8)
+def _pattern_of(key: str) -> re.Pattern:
+    """Pattern of a key: plain, in escapes of JSON, URLs and HTML, split by markup, in hexadecimal, and in Base64."""
+    characters = []
+    for character in key:
+        code = f"{ord(character):02x}"
+        characters.append(
+            rf"(?:\\{{0,8}}{re.escape(character)}|\\{{1,8}}(?:u00|x|U000000){code}|%(?:25){{0,4}}{code}|={code}|"
+            rf"&#0{{0,5}}{ord(character)};|&#x0{{0,5}}{code};|{re.escape(html.escape(character))})"
+        )
+    length = max(_SHORTEST_PART, math.ceil(len(key) * _PART_OF_KEY))
+    forms = [_BETWEEN.join(characters)]
+    if length < len(key):
+        forms += [_BETWEEN.join(characters[:length]), _BETWEEN.join(characters[-length:])]
+    forms.append(r"(?:[\s:,_-]{0,2}(?:0x)?)".join(f"{byte:02x}" for byte in key.encode()))
+    coded = []
+    for text in _in_base64(key):
+        letters = {"+": "[+-]", "/": r"\\{0,8}[/_]"}
+        coded.append("".join(letters.get(character, character) for character in text))
+    return re.compile(f"(?i:{'|'.join(forms)})|(?:{'|'.join(coded)})[A-Za-z0-9+/_-]?={{0,2}}")
