@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table, under_keys
-from sense7.findings.core import finding, require_own
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import under_keys
+from sense7.findings.core import Number, finding, need, require_own, share, tabulate
 from sense7.findings.ground_truth import label_counts, labels
 from sense7.study import ABSENT, NOT_RATED, RATED, UNREADABLE, Study
 from sense7.taxonomy import LEVELS, RATING_NAMES
@@ -33,12 +33,6 @@ _FIRST_TURN = {
 CLAIMED_DIMENSION = "Relational"
 """The dimension of which the paper says that it applies least often, and is very poor most often."""
 
-_RIVALS = {
-    "applicability: nearest other minus Relational": ("relational_applicability_below_nearest", "share of turns"),
-    "very poor: Relational minus nearest other": ("relational_very_poor_above_nearest", "share of rated turns"),
-}
-"""Rows of :func:`nearest_rivals` -> key, unit."""
-
 _PUBLISHED = {
     "applicability_Relational": "relational_applicability",
     "very_poor_of_rated_Relational": "relational_very_poor",
@@ -48,35 +42,29 @@ _PUBLISHED = {
 _NO_LEVEL = (NOT_RATED, ABSENT, UNREADABLE)
 NEVER_ASKED = "never asked in this data set"
 NEVER_RATED = "asked, and never rated in this data set"
+UNDEFINED = "no answer can be read"
 
 
-def _ratio_row(numerator, denominator, participants, bootstrap, unit, method) -> dict:
-    """Row of a ratio of sums over turns, with its participant-bootstrap interval."""
-    values = np.column_stack([numerator, denominator]).astype(float)
-    return bootstrap.row(
-        bootstrap.estimate(ratio, values, participants),
-        n=int(values[:, 1].sum()),
-        unit=unit,
-        method=method,
-        undefined="no answer can be read",
-    )
+def _share(
+    bootstrap: ParticipantBootstrap, counted: pd.Series, participants: pd.Series
+) -> np.ndarray:
+    """Share of rows that count, in all rows and in every resample."""
+    return share(bootstrap, counted, np.ones(len(counted)), participants)
 
 
-def _missing(name: str, study: Study, unit: str, method: str) -> dict | None:
-    """Row that says why a rating has no value; None if it has one."""
-    if study.turns[name].notna().any():
-        return None
-    reason = NEVER_RATED if name in study.asked else NEVER_ASKED
-    return estimate_row(n=0, unit=unit, method=method, reason=reason)
+def _require_rated(study: Study, name: str) -> None:
+    """Refuse to compute a number of a rating that nobody gave, and say whether it was asked."""
+    need(name in study.asked, NEVER_ASKED)
+    need(study.turns[name].notna().any(), NEVER_RATED)
 
 
 @finding
 def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of turns in which each rating has a level.
 
-    A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that nobody was asked
-    about say nothing about applicability. Turns in which the answer to a rating can't be read are left out of that
-    rating's denominator.
+    A turn is put to rating if any of the eight ratings was answered, be it by unknown; turns that
+    nobody was asked about say nothing about applicability. Turns in which the answer to a rating
+    can't be read are left out of that rating's denominator.
 
     Returns
     -------
@@ -89,41 +77,60 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     R: mean(!is.na), tests/reference/reference.R; equal to 1e-9.
     """
     require_own(study, bootstrap)
-    turns, words = study.turns_put_to_rating, "turns put to rating"
-    rows = {name: _share_rated(study, turns, name, bootstrap, words) for name in RATING_NAMES}
-    return estimate_table(rows, "rating", {name: f"applicability_{name}" for name in rows})
+    turns = study.turns_put_to_rating
+    numbers = []
+    for name in RATING_NAMES:
+        key = f"applicability_{name}"
+        numbers.append(_share_rated(study, bootstrap, turns, "turns put to rating", name, key))
+    return tabulate("rating", numbers, bootstrap)
 
 
 @finding
-def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational") -> pd.DataFrame:
+def applicability_of_all_turns(
+    study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
+) -> pd.DataFrame:
     """Return the share of all turns of the assistant in which a dimension has a level: one row.
 
     Turns that were not put to rating count as not rated.
     """
     require_own(study, bootstrap)
-    row = _share_rated(study, study.turns, name, bootstrap, "all turns")
-    return estimate_table({name: row}, "rating", {name: f"applicability_all_turns_{name}"})
+    key = f"applicability_all_turns_{name}"
+    number = _share_rated(study, bootstrap, study.turns, "all turns", name, key)
+    return tabulate("rating", [number], bootstrap)
 
 
-def _share_rated(study: Study, turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, words: str) -> dict:
-    """Row of the share of turns in which a rating has a level."""
-    method, unit = f"rated turns by {words}", "share of turns"
-    if name not in study.asked:
-        return estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
-    return _ratio_row(*_rated(turns, name), turns["participant"], bootstrap, unit, method)
+def _share_rated(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    turns: pd.DataFrame,
+    among: str,
+    name: str,
+    key: str,
+) -> Number:
+    """The share of turns in which a rating has a level, of those whose answer can be read."""
+    asked = name in study.asked
+    readable = turns[turns[f"{name}_state"] != UNREADABLE] if asked else turns[:0]
 
+    def rated_share() -> np.ndarray:
+        need(asked, NEVER_ASKED)
+        return _share(bootstrap, readable[f"{name}_state"] == RATED, readable["participant"])
 
-def _rated(turns: pd.DataFrame, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each turn has this rating, and whether its answer can be read."""
-    states = turns[f"{name}_state"]
-    return (states == RATED).to_numpy(), (states != UNREADABLE).to_numpy()
+    return Number(
+        label=name,
+        statistic=rated_share,
+        unit="share of turns",
+        method=f"rated turns by {among}",
+        rows=readable,
+        key=key,
+        undefined=UNDEFINED,
+    )
 
 
 @finding
 def applicability_of_first_turn(
     study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
 ) -> pd.DataFrame:
-    """Return the share of first turns, and of later turns, in which a dimension is rated, and their difference.
+    """Return the share of first turns, and of later turns, in which a dimension is rated.
 
     Parameters
     ----------
@@ -133,31 +140,47 @@ def applicability_of_first_turn(
     Returns
     -------
     DataFrame
-        Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to rating), unit, method,
-        reason; keys for Relational.
+        Rows first turn, later turns, later minus first: estimate, low, high, n (turns put to
+        rating), unit, method, reason; keys for Relational.
     """
     require_own(study, bootstrap)
-    turns, unit, method = study.turns_put_to_rating, "share of turns", "rated turns by turns put to rating"
-    first = (turns["turn"] == 1).to_numpy()
-    rated, readable = _rated(turns, name)
-    values = np.column_stack([rated * first, readable * first, rated * ~first, readable * ~first]).astype(float)
-    statistics = {
-        "first turn": (lambda sums: sums[..., 0] / sums[..., 1], values[:, 1] > 0, "no first turn was put to rating"),
-        "later turns": (lambda sums: sums[..., 2] / sums[..., 3], values[:, 3] > 0, "no later turn was put to rating"),
-        "later minus first": (
-            lambda sums: sums[..., 2] / sums[..., 3] - sums[..., 0] / sums[..., 1],
-            readable > 0,
-            "no first turn, or no later one, was put to rating",
+    asked = name in study.asked
+    turns = study.turns_put_to_rating
+    readable = turns[turns[f"{name}_state"] != UNREADABLE] if asked else turns[:0]
+    rated = readable[f"{name}_state"] == RATED
+    is_first = readable["turn"] == 1
+
+    def share_among(chosen: pd.Series) -> np.ndarray:
+        need(asked, NEVER_ASKED)
+        return share(bootstrap, rated & chosen, chosen, readable["participant"])
+
+    numbers = [
+        ("first turn", lambda: share_among(is_first), readable[is_first], "no first turn was"),
+        ("later turns", lambda: share_among(~is_first), readable[~is_first], "no later turn was"),
+        (
+            "later minus first",
+            lambda: share_among(~is_first) - share_among(is_first),
+            readable,
+            "no first turn, or no later one, was",
         ),
-    }
-    rows = {}
-    for row, (statistic, chosen, undefined) in statistics.items():
-        if name not in study.asked:
-            rows[row] = estimate_row(n=0, unit=unit, method=method, reason=NEVER_ASKED)
-            continue
-        estimate = bootstrap.estimate(statistic, values[chosen], turns["participant"][chosen])
-        rows[row] = bootstrap.row(estimate, n=int(chosen.sum()), unit=unit, method=method, undefined=undefined)
-    return estimate_table(rows, "turns", _FIRST_TURN if name == "Relational" else None)
+    ]
+    keys = _FIRST_TURN if name == "Relational" else {}
+    return tabulate(
+        "turns",
+        [
+            Number(
+                label=label,
+                statistic=statistic,
+                unit="share of turns",
+                method="rated turns by turns put to rating",
+                rows=rows,
+                key=keys.get(label, ""),
+                undefined=f"{nothing} put to rating",
+            )
+            for label, statistic, rows, nothing in numbers
+        ],
+        bootstrap,
+    )
 
 
 @finding
@@ -170,72 +193,121 @@ def shares_very_poor(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         One row per rating, as :func:`applicability`.
     """
     require_own(study, bootstrap)
-    rows = {name: _share_very_poor(study, name, bootstrap, of_rated=True) for name in RATING_NAMES}
-    return estimate_table(rows, "rating", {name: f"very_poor_of_rated_{name}" for name in rows})
+    turns = study.turns_put_to_rating
+    numbers = []
+    for name in RATING_NAMES:
+        rated = turns[turns[name].notna()]
+        key = f"very_poor_of_rated_{name}"
+        numbers.append(_share_very_poor(study, bootstrap, rated, "rated turns", name, key))
+    return tabulate("rating", numbers, bootstrap)
 
 
 @finding
 def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the share of very poor on Relational Continuity among all turns put to rating: one row."""
     require_own(study, bootstrap)
-    row = _share_very_poor(study, CLAIMED_DIMENSION, bootstrap, of_rated=False)
-    return estimate_table({CLAIMED_DIMENSION: row | {"key": "relational_very_poor_of_all"}}, "rating")
+    turns = study.turns_put_to_rating
+    ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
+    readable = turns[turns[f"{CLAIMED_DIMENSION}_state"] != UNREADABLE] if ever_rated else turns[:0]
+    key = "relational_very_poor_of_all"
+    number = _share_very_poor(
+        study, bootstrap, readable, "turns put to rating", CLAIMED_DIMENSION, key
+    )
+    return tabulate("rating", [number], bootstrap)
 
 
-def _share_very_poor(study: Study, name: str, bootstrap: ParticipantBootstrap, *, of_rated: bool) -> dict:
-    turns, words = study.turns_put_to_rating, "rated turns" if of_rated else "turns put to rating"
-    unit, method = f"share of {words}", f"turns at level 1 by {words}"
-    if missing := _missing(name, study, unit, method):
-        return missing
-    chosen = turns[name].notna() if of_rated else turns[f"{name}_state"] != UNREADABLE
-    return _ratio_row(labels(turns[name]) == 1, chosen, turns["participant"], bootstrap, unit, method)
+def _share_very_poor(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    turns: pd.DataFrame,
+    among: str,
+    name: str,
+    key: str,
+) -> Number:
+    """The share of these turns whose level of a rating is 1, very poor."""
+
+    def very_poor_share() -> np.ndarray:
+        _require_rated(study, name)
+        return _share(bootstrap, labels(turns[name]) == 1, turns["participant"])
+
+    return Number(
+        label=name,
+        statistic=very_poor_share,
+        unit=f"share of {among}",
+        method=f"turns at level 1 by {among}",
+        rows=turns,
+        key=key,
+        undefined=UNDEFINED,
+    )
 
 
 @finding
 def nearest_rivals(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    r"""Return how far Relational Continuity lies from its nearest rival: below in applicability, above in very poor.
+    r"""Return how far Relational Continuity lies from its nearest rival.
+
+    Below it in applicability, above it in the share of very poor:
 
     .. math:: \min_{j \ne R} a_j - a_R, \qquad v_R - \max_{j \ne R} v_j
 
-    with :math:`a_j` the share of turns put to rating in which dimension j has a level, and :math:`v_j` the share of
-    very poor among these. Relational is the lowest, or the highest, of all if the distance is above zero.
+    with :math:`a_j` the share of turns put to rating in which dimension j has a level, and
+    :math:`v_j` the share of very poor among these. Relational is the lowest, or the highest, of all
+    if the distance is above zero.
 
     Returns
     -------
     DataFrame
-        One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit, method, reason.
-        Dimensions that were never rated are no rivals.
+        One row for each distance: estimate, low, high (-1..1), n (turns put to rating), unit,
+        method, reason. Dimensions that were never rated are no rivals.
     """
     require_own(study, bootstrap)
     turns = study.turns_put_to_rating
-    others = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
-    reason = (
-        "" if CLAIMED_DIMENSION in study.rated_dimensions else f"{CLAIMED_DIMENSION} was never rated in this data set"
-    )
-    reason = reason or ("" if others else "no other dimension was rated in this data set")
-    rows = {}
-    for row, (key, unit) in _RIVALS.items():
-        low = key == "relational_applicability_below_nearest"
-        method = "difference to the nearest other dimension, found again in each resample"
-        if reason:
-            rows[row] = estimate_row(n=len(turns), unit=unit, method=method, reason=reason, key=key)
-            continue
-        of_each = []
-        for name in (CLAIMED_DIMENSION, *others):
-            rated, readable = _rated(turns, name)
-            of_each.append((rated, readable) if low else (labels(turns[name]) == 1, rated))
+    rivals = [name for name in study.rated_dimensions if name != CLAIMED_DIMENSION]
 
-        def distance(sums: np.ndarray, low: bool = low) -> np.ndarray:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shares = sums[..., 0] / sums[..., 1]
-            own, rivals = shares[..., 0], shares[..., 1:]
-            return np.nanmin(rivals, axis=-1) - own if low else own - np.nanmax(rivals, axis=-1)
+    def require_rivals() -> None:
+        ever_rated = CLAIMED_DIMENSION in study.rated_dimensions
+        need(ever_rated, f"{CLAIMED_DIMENSION} was never rated in this data set")
+        need(rivals, "no other dimension was rated in this data set")
 
-        values = np.moveaxis(np.array(of_each, dtype=float), -1, 0)
-        estimate = bootstrap.estimate(distance, values, turns["participant"])
-        undefined = "no answer can be read"
-        rows[row] = bootstrap.row(estimate, n=len(turns), unit=unit, method=method, undefined=undefined) | {"key": key}
-    return estimate_table(rows, "distance")
+    def rated_share(name: str) -> np.ndarray:
+        states = turns[f"{name}_state"]
+        return share(bootstrap, states == RATED, states != UNREADABLE, turns["participant"])
+
+    def very_poor_share(name: str) -> np.ndarray:
+        is_rated = turns[f"{name}_state"] == RATED
+        return share(bootstrap, labels(turns[name]) == 1, is_rated, turns["participant"])
+
+    def below_nearest() -> np.ndarray:
+        require_rivals()
+        lowest = np.nanmin([rated_share(name) for name in rivals], axis=0)
+        return lowest - rated_share(CLAIMED_DIMENSION)
+
+    def above_nearest() -> np.ndarray:
+        require_rivals()
+        highest = np.nanmax([very_poor_share(name) for name in rivals], axis=0)
+        return very_poor_share(CLAIMED_DIMENSION) - highest
+
+    shared = {
+        "method": "difference to the nearest other dimension, found again in each resample",
+        "rows": turns,
+        "undefined": UNDEFINED,
+    }
+    numbers = [
+        Number(
+            label="applicability: nearest other minus Relational",
+            statistic=below_nearest,
+            unit="share of turns",
+            key="relational_applicability_below_nearest",
+            **shared,
+        ),
+        Number(
+            label="very poor: Relational minus nearest other",
+            statistic=above_nearest,
+            unit="share of rated turns",
+            key="relational_very_poor_above_nearest",
+            **shared,
+        ),
+    ]
+    return tabulate("distance", numbers, bootstrap)
 
 
 @finding
@@ -248,29 +320,40 @@ def mean_levels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         One row per rating, as :func:`applicability`; estimates in 1..5.
     """
     require_own(study, bootstrap)
-    turns = study.turns
-    unit = "level, 1 to 5"
+    numbers = [_mean_level(study, bootstrap, name) for name in RATING_NAMES]
+    return tabulate("rating", numbers, bootstrap)
+
+
+def _mean_level(study: Study, bootstrap: ParticipantBootstrap, name: str) -> Number:
+    """The mean level of a rating; its method tells what was rescaled."""
+    rated = study.turns[study.turns[name].notna()]
+    method = "mean over rated turns"
     ends = study.rescaled.set_index("name")[["lowest", "highest"]]
-    rows = {}
-    for name in RATING_NAMES:
-        method = "mean over rated turns"
-        if name in ends.index:
-            own_scale = Interval(*ends.loc[name])
-            mean = own_scale.original(turns[name].mean(), len(LEVELS))
-            method += f"; the answers, from {own_scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
-        rows[name] = _missing(name, study, unit, method)
-        if rows[name] is None:
-            rows[name] = _ratio_row(
-                turns[name].fillna(0), turns[name].notna(), turns["participant"], bootstrap, unit, method
-            )
-    return estimate_table(rows, "rating", {name: f"mean_{name}" for name in rows})
+    if name in ends.index:
+        scale = Interval(*ends.loc[name])
+        mean = scale.original(study.turns[name].mean(), len(LEVELS))
+        method += f"; the answers, from {scale} with the mean {mean:.2f}, were rescaled to 1 to 5"
+
+    def mean_level() -> np.ndarray:
+        _require_rated(study, name)
+        return share(bootstrap, rated[name], np.ones(len(rated)), rated["participant"])
+
+    return Number(
+        label=name,
+        statistic=mean_level,
+        unit="level, 1 to 5",
+        method=method,
+        rows=rated,
+        key=f"mean_{name}",
+        undefined=UNDEFINED,
+    )
 
 
 @finding
 def published_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
-    """Return the shares of :func:`applicability` and :func:`shares_very_poor` that the paper publishes."""
-    shares = pd.concat([applicability(study, bootstrap), shares_very_poor(study, bootstrap)])
-    return under_keys(shares, _PUBLISHED)
+    """Return the shares of Relational that the paper publishes: applicability and very poor."""
+    tables = [applicability(study, bootstrap), shares_very_poor(study, bootstrap)]
+    return under_keys(pd.concat(tables), _PUBLISHED)
 
 
 def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
@@ -293,6 +376,11 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
     counts = {}
     for name in RATING_NAMES:
         states = turns[f"{name}_state"]
-        counts[name] = [*label_counts(turns[name]), *((states == state).sum() for state in _NO_LEVEL)]
-    table = pd.DataFrame.from_dict(counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]).rename_axis("rating")
+        counts[name] = [
+            *label_counts(turns[name]),
+            *((states == state).sum() for state in _NO_LEVEL),
+        ]
+    table = pd.DataFrame.from_dict(
+        counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]
+    ).rename_axis("rating")
     return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)
