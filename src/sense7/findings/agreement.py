@@ -5,23 +5,32 @@ about two persons who rate the same turn. LMG shares are shares of variance in a
 participants who name a dimension as the most important (:mod:`sense7.findings.importance`).
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from sense7.estimators.alpha import joined, lacking_items, usable
+from sense7.estimators.alpha import lacking_items, usable
 from sense7.estimators.bootstrap import OWN_SCALE, ParticipantBootstrap, jackknife_error
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, under_keys
+from sense7.estimators.estimates import Estimate, under_keys
 from sense7.estimators.least_squares import lmg_from_covariances, within
 from sense7.estimators.order import rounded
 from sense7.estimators.rater_agreement import LEVELS, weighted_kappa
-from sense7.findings.core import finding, require_own
+from sense7.findings.core import Number, finding, need, require_own, resampled, tabulate
 from sense7.findings.ground_truth import labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
 
-__all__ = ["agreement_with_overall", "kappa_differences", "overall_and_ratings", "parts_and_shares", "published_kappas"]
+__all__ = [
+    "agreement_with_overall",
+    "kappa_differences",
+    "overall_and_ratings",
+    "parts_and_shares",
+    "published_kappas",
+]
 
 PAIRED = "Relational"
 """The dimension of which the paper says that its kappa is the lowest."""
@@ -36,7 +45,9 @@ ROWS_A_DIMENSION = 10
 
 
 @finding
-def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
+def agreement_with_overall(
+    study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear"
+) -> pd.DataFrame:
     """Return weighted kappa of each dimension with the overall rating, over the turns that have both.
 
     Parameters
@@ -54,48 +65,92 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     R: psych::cohen.kappa, tests/reference/reference.R.
     """
     require_own(study, bootstrap)
-    turns = study.turns
-    rows = {name: kappa_row(turns, turns, name, bootstrap, weights, "five levels") for name in DIMENSION_NAMES}
-    return estimate_table(rows, "dimension", {name: f"kappa_{weights}_{name}" for name in rows})
+    numbers = []
+    for name in DIMENSION_NAMES:
+        key = f"kappa_{weights}_{name}"
+        numbers.append(
+            kappa_of(study.turns, study.turns, name, bootstrap, weights, "five levels", key)
+        )
+    return tabulate("dimension", numbers, bootstrap)
 
 
 @finding
 def published_kappas(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the kappas of :func:`agreement_with_overall` that the paper publishes; weights are linear."""
     kappas = agreement_with_overall(study, bootstrap, weights="linear")
-    published = {f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")}
+    published = {
+        f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")
+    }
     return under_keys(kappas, published)
 
 
-def _tables(turns: pd.DataFrame, name: str) -> np.ndarray:
+def kappa_of(
+    all_turns: pd.DataFrame,
+    turns: pd.DataFrame,
+    name: str,
+    bootstrap: ParticipantBootstrap,
+    weights: str,
+    among: str,
+    key: str = "",
+) -> Number:
+    """Return weighted kappa of a dimension with the overall rating over some of all turns."""
+    rated = turns[turns[name].notna() & turns["overall"].notna()]
+
+    def kappa() -> np.ndarray:
+        _require_rated(all_turns, ("overall", name))
+        need(len(rated), f"no turn has {'both' if turns is all_turns else 'all'} ratings")
+        tables = _tables_of_levels(rated, name)
+        return resampled(
+            bootstrap, lambda sums: weighted_kappa(sums, weights), tables, rated["participant"]
+        )
+
+    return Number(
+        label=name,
+        statistic=kappa,
+        unit="weighted kappa",
+        method=f"Cohen's kappa, {weights} weights, {among}",
+        rows=rated,
+        key=key,
+        undefined="both ratings are constant at the same level",
+    )
+
+
+def _tables_of_levels(turns: pd.DataFrame, name: str) -> np.ndarray:
     """Table of counts of each turn, a 1 at its levels of the dimension and of the overall rating."""
-    cells = np.zeros((len(turns), LEVELS, LEVELS))
-    own, overall = (labels(turns[rating]).astype(int) - 1 for rating in (name, "overall"))
-    cells[np.arange(len(turns)), own, overall] = 1
-    return cells
+    dimension = labels(turns[name]).astype(int) - 1
+    overall = labels(turns["overall"]).astype(int) - 1
+    tables = np.zeros((len(turns), LEVELS, LEVELS))
+    tables[np.arange(len(turns)), dimension, overall] = 1
+    return tables
 
 
-def _never(turns: pd.DataFrame, names: tuple[str, ...]) -> str:
-    """Which of these ratings was never given, as a reason; "" if each was."""
-    missing = ["the overall rating" if name == "overall" else name for name in names if turns[name].isna().all()]
-    return f"{' and '.join(missing)} was never rated in this data set" if missing else ""
+def _require_rated(turns: pd.DataFrame, names: tuple[str, ...]) -> None:
+    """Refuse to compute a number of ratings that were never given, and name them."""
+    never = [name for name in names if turns[name].isna().all()]
+    words = ["the overall rating" if name == "overall" else name for name in never]
+    need(not never, f"{' and '.join(words)} was never rated in this data set")
 
 
-def kappa_row(every: pd.DataFrame, turns: pd.DataFrame, name: str, bootstrap, weights: str, among: str) -> dict:
-    """Return weighted kappa of a dimension with the overall rating over some of all turns, as a row of estimates."""
-    unit, method = "weighted kappa", f"Cohen's kappa, {weights} weights, {among}"
-    both = turns[turns[name].notna() & turns["overall"].notna()]
-    if both.empty:
-        reason = _never(every, ("overall", name))
-        reason = reason or ("no turn has both ratings" if every is turns else "no turn has all ratings")
-        return estimate_row(n=0, unit=unit, method=method, reason=reason)
-    kappa = bootstrap.estimate(lambda sums: weighted_kappa(sums, weights), _tables(both, name), both["participant"])
-    undefined = "both ratings are constant at the same level"
-    return bootstrap.row(kappa, n=len(both), unit=unit, method=method, undefined=undefined)
+@dataclass(frozen=True)
+class _Difference:
+    """A difference of two kappas, with what its simultaneous interval is made of."""
+
+    estimate: float
+    error: float
+    resamples: np.ndarray
+    reason: str
+    participants: int
+
+    def departures(self) -> np.ndarray:
+        """Distance of each resample from the estimate, in standard deviations of the resamples."""
+        distances = self.resamples - self.estimate
+        return np.abs(distances) / np.nanstd(distances)
 
 
 @finding
-def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
+def kappa_differences(
+    study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear"
+) -> pd.DataFrame:
     r"""Return kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
 
     .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall}), \qquad
@@ -116,45 +171,102 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     Hothorn, T., Bretz, F., & Westfall, P. (2008). Biometrical Journal 50, 346-363 (max-t).
     """
     require_own(study, bootstrap)
-    unit, method = "weighted kappa", f"difference of Cohen's kappas, {weights} weights, turns that rate both"
+    names = [name for name in DIMENSION_NAMES if name != PAIRED]
+    turns_of = {name: study.turns.dropna(subset=["overall", PAIRED, name]) for name in names}
+    differences = {}
+    for name, turns in turns_of.items():
+        if len(turns):
+            differences[name] = _difference(turns, name, bootstrap, weights)
+    quantile = _quantile_of_largest(differences.values(), bootstrap.confidence)
+    interval = (
+        f"simultaneous {bootstrap.confidence:.0%} max-t interval, "
+        f"{bootstrap.draws:,} resamplings of participants"
+    )
+
+    def number(label: str, name: str, key: str) -> Number:
+        def difference() -> Estimate:
+            _require_rated(study.turns, ("overall", PAIRED, name))
+            need(name in differences, "no turn has all three ratings")
+            return _simultaneous(differences[name], quantile, bootstrap.confidence)
+
+        return Number(
+            label=label,
+            statistic=difference,
+            unit="weighted kappa",
+            method=f"difference of Cohen's kappas, {weights} weights, turns that rate both",
+            rows=turns_of[name],
+            key=key,
+            undefined="a rating is constant at the level of the other",
+            interval=interval,
+        )
+
+    linear = weights == "linear"
+    numbers = [number(name, name, f"kappa_difference_{name}" if linear else "") for name in names]
+    key = "kappa_difference_nearest" if linear else "kappa_difference_quadratic_nearest"
+    numbers.append(number(NEAREST, _nearest(differences, names), key))
+    return tabulate(f"{PAIRED} minus", numbers, bootstrap)
+
+
+def _difference(
+    turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weights: str
+) -> _Difference:
+    """Kappa of Relational minus that of another dimension, over turns that rate both."""
 
     def difference(sums: np.ndarray) -> np.ndarray:
         kappas = weighted_kappa(sums, weights)
         return kappas[..., 0] - kappas[..., 1]
 
-    others = [name for name in DIMENSION_NAMES if name != PAIRED]
-    rows, found, departures = {}, {}, []
-    for name in others:
-        turns = study.turns.dropna(subset=["overall", PAIRED, name])
-        if turns.empty:
-            reason = _never(study.turns, ("overall", PAIRED, name)) or "no turn has all three ratings"
-            rows[name] = estimate_row(n=0, unit=unit, method=method, reason=reason)
-            continue
-        people = turns["participant"]
-        data = difference, np.stack([_tables(turns, PAIRED), _tables(turns, name)], axis=1), people
-        # Each kind of interval may have a reason why there is none.
-        estimate, _, _, reason = bootstrap.estimate(*data, OWN_SCALE)
-        resamples = bootstrap.distribution(*data)
-        reason = reason or bootstrap.interval(resamples, people)[2]
-        error = np.nan if reason else jackknife_error(bootstrap.without_each(*data))
-        if np.isfinite(error):
-            departures.append(np.abs(resamples - estimate) / np.nanstd(resamples - estimate))
-        found[name] = estimate, error, reason, len(turns), people.nunique()
-    largest = np.max(departures, axis=0) if departures else np.array([np.nan])
-    widest = float(np.quantile(largest[np.isfinite(largest)], bootstrap.confidence)) if departures else np.nan
-    tail = (1 + bootstrap.confidence) / 2
-    how = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
-    undefined = "a rating is constant at the level of the other"
-    for name, (estimate, error, reason, n, people) in found.items():
-        width = widest * stdtrit(people - 1, tail) / ndtri(tail) * error if people > 1 else np.nan
-        limits = Estimate(estimate, estimate - width, estimate + width, reason)
-        rows[name] = bootstrap.row(limits, n=n, unit=unit, method=method, undefined=undefined, how=how)
-    rows = {name: rows[name] for name in others}
-    size = {name: rounded(rows[name]["estimate"]) for name in found or others}
-    rows[NEAREST] = rows[max(size, key=lambda name: np.nan_to_num(size[name], nan=-np.inf))]
-    keys = {name: f"kappa_difference_{name}" for name in others} if weights == "linear" else {}
-    keys[NEAREST] = "kappa_difference_nearest" if weights == "linear" else "kappa_difference_quadratic_nearest"
-    return estimate_table(rows, f"{PAIRED} minus", keys)
+    participants = turns["participant"]
+    tables = np.stack([_tables_of_levels(turns, PAIRED), _tables_of_levels(turns, name)], axis=1)
+    by_leaving_out = bootstrap.estimate(difference, tables, participants, OWN_SCALE)
+    resamples = bootstrap.distribution(difference, tables, participants)
+    # Each kind of interval may have a reason why there is none.
+    reason = by_leaving_out.reason or bootstrap.interval(resamples, participants)[2]
+    error = np.nan
+    if not reason:
+        error = jackknife_error(bootstrap.without_each(difference, tables, participants))
+    return _Difference(
+        estimate=by_leaving_out.estimate,
+        error=error,
+        resamples=resamples,
+        reason=reason,
+        participants=participants.nunique(),
+    )
+
+
+def _quantile_of_largest(differences: Iterable[_Difference], confidence: float) -> float:
+    """Quantile of the largest departure of all differences, over resamples; NaN if there is none."""
+    departures = []
+    for difference in differences:
+        if np.isfinite(difference.error):
+            departures.append(difference.departures())
+    if not departures:
+        return np.nan
+    largest = np.max(departures, axis=0)
+    return float(np.quantile(largest[np.isfinite(largest)], confidence))
+
+
+def _simultaneous(difference: _Difference, quantile: float, confidence: float) -> Estimate:
+    """A difference with the interval that holds together with those of the others."""
+    width = np.nan
+    if difference.participants > 1:
+        tail = (1 + confidence) / 2
+        of_few_participants = stdtrit(difference.participants - 1, tail)
+        width = quantile * of_few_participants / ndtri(tail) * difference.error
+    low = difference.estimate - width
+    high = difference.estimate + width
+    return Estimate(difference.estimate, low, high, difference.reason)
+
+
+def _nearest(differences: dict[str, _Difference], names: list[str]) -> str:
+    """The dimension whose difference is the largest; the first of all where there is none."""
+    if not differences:
+        return names[0]
+
+    def size(name: str) -> float:
+        return np.nan_to_num(rounded(differences[name].estimate), nan=-np.inf)
+
+    return max(differences, key=size)
 
 
 def overall_and_ratings(study: Study) -> tuple[pd.Series, pd.DataFrame]:
@@ -201,63 +313,117 @@ def parts_and_shares(
     >>> round(float(parts.loc["all together", "estimate"]), 6), round(float(shares["estimate"].sum()), 6)
     (1.0, 1.0)
     """
-    known = outcome.notna().to_numpy()
-    used, note = usable(ratings[known])
-    whole = ratings[known].loc[:, ratings[known].notna().any()].notna().all(axis=1).to_numpy()
-    complete = outcome[known][whole]
-    values = np.column_stack([used.to_numpy(dtype=float), complete.to_numpy(dtype=float)]) - 3
-    n, items, fewest = len(used), used.shape[1], ROWS_A_DIMENSION * used.shape[1]
-    if not outcome.notna().any():
-        reason = "the outcome was never rated in this data set"
-    elif not ratings.notna().any(axis=None):
-        reason = "no dimension was rated in this data set"
-    elif n and not items:
-        reason = "no dimension varies"
-    elif n < max(fewest, 1):
-        reason = f"units with the outcome and all dimensions: {n}; this needs {fewest}"
-    else:
-        reason = "the outcome does not vary" if complete.nunique() < 2 else ""
+    units = _complete_units(outcome, ratings)
+    values = (
+        np.column_stack([units.ratings.to_numpy(dtype=float), units.outcome.to_numpy(float)]) - 3
+    )
+    reason = _why_not_explained(outcome, ratings, units)
     if conversations is not None:
-        values = within(values, pd.Series(np.asarray(conversations)[known][whole]))
-        if not reason and not (rounded(values) != 0).any(axis=0).all():
+        values = within(values, pd.Series(np.asarray(conversations)[units.rows]))
+        varies_within = (rounded(values) != 0).any(axis=0).all()
+        if not reason and not varies_within:
             reason = "the outcome or a dimension does not vary within conversations"
-    level = "" if conversations is None else "within conversations, "
-    described = f"{level}listwise, {count_of(items, 'dimension')}{note}"
 
-    def lmg_and_shares(sums: np.ndarray) -> np.ndarray:
-        """LMG, their sum, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
-        count = sums[..., :1, :1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            covariances = (sums[..., 1:, 1:] - sums[..., 1:, :1] * sums[..., :1, 1:] / count) / count
-            lmg = lmg_from_covariances(covariances)
-            total = lmg.sum(axis=-1, keepdims=True)
-            return np.concatenate([lmg, total, np.where(rounded(total) > 0, lmg / total, np.nan)], axis=-1)
-
+    items = list(units.ratings)
     estimates = []
     if not reason:
-        columns = np.column_stack([np.ones(n), values])
-        estimates = bootstrap.estimates(lmg_and_shares, columns[:, :, None] * columns[:, None, :], used.index)
-    of_each = [*used, TOTAL], estimates[: items + 1], ("share of variance", "LMG", "the outcome does not vary")
-    of_all = (
-        list(used),
-        estimates[items + 1 :],
-        ("share of explained variance", "LMG divided by R squared", "nothing is explained"),
-    )
-    tables = []
-    for (names, own, (unit, method, undefined)), order in ((of_each, [*ratings, TOTAL]), (of_all, list(ratings))):
-        common = {"n": n, "unit": unit, "method": f"{method}, {described}"}
-        rows = {
-            name: bootstrap.row(one, **common, undefined=undefined) for name, one in zip(names, own, strict=bool(own))
-        }
-        if TOTAL in rows and note:
-            rows[TOTAL]["reason"] = joined(rows[TOTAL]["reason"], lacking_items(used, note))
-        for name in order:
-            never = name != TOTAL and not ratings[name].notna().any()
-            why = "never rated in this data set" if never else reason or "does not vary in the units used"
-            rows.setdefault(name, estimate_row(**common, reason=why))
-        tables.append({name: rows[name] for name in order})
-    keys = {name: f"{recorded_as}_share_{name}" for name in ratings} if recorded_as else None
+        columns = np.column_stack([np.ones(len(values)), values])
+        products = columns[:, :, None] * columns[:, None, :]
+        estimates = bootstrap.estimates(_lmg_and_shares, products, units.ratings.index)
+
+    level = "" if conversations is None else "within conversations, "
+    described = f"{level}listwise, {count_of(len(items), 'dimension')}{units.note}"
+    share_keys = {}
+    r2_key = {}
+    if recorded_as:
+        share_keys = {name: f"{recorded_as}_share_{name}" for name in ratings}
+        r2_key = {TOTAL: f"{recorded_as}_r2"}
+
+    def number(name: str, found: dict, kind: str, method: str, undefined: str, key: str) -> Number:
+        def estimate() -> Estimate:
+            if name != TOTAL:
+                need(ratings[name].notna().any(), "never rated in this data set")
+            need(not reason, reason)
+            need(name in found, "does not vary in the units used")
+            return found[name]
+
+        return Number(
+            label=name,
+            statistic=estimate,
+            unit=f"share of {kind}",
+            method=f"{method}, {described}",
+            rows=units.ratings.index,
+            key=key,
+            undefined=undefined,
+            note=lacking_items(units.ratings, units.note) if name == TOTAL and units.note else "",
+        )
+
+    parts = dict(zip([*items, TOTAL], estimates[: len(items) + 1], strict=False))
+    shares = dict(zip(items, estimates[len(items) + 1 :], strict=False))
+    of_variance = ("variance", "LMG", "the outcome does not vary")
+    of_explained = ("explained variance", "LMG divided by R squared", "nothing is explained")
     return (
-        estimate_table(tables[0], "dimension", {TOTAL: f"{recorded_as}_r2"} if recorded_as else None),
-        estimate_table(tables[1], "dimension", keys),
+        tabulate(
+            "dimension",
+            [number(name, parts, *of_variance, r2_key.get(name, "")) for name in [*ratings, TOTAL]],
+            bootstrap,
+        ),
+        tabulate(
+            "dimension",
+            [number(name, shares, *of_explained, share_keys.get(name, "")) for name in ratings],
+            bootstrap,
+        ),
     )
+
+
+@dataclass(frozen=True)
+class _CompleteUnits:
+    """Units with the outcome and every rating that somebody gave: place of each, its ratings and its outcome.
+
+    Ratings without variation are left out; ``note`` names them.
+    """
+
+    rows: np.ndarray
+    ratings: pd.DataFrame
+    outcome: pd.Series
+    note: str
+
+
+def _complete_units(outcome: pd.Series, ratings: pd.DataFrame) -> _CompleteUnits:
+    """Units on which the outcome can be explained."""
+    has_outcome = outcome.notna().to_numpy()
+    with_outcome = ratings[has_outcome]
+    used, note = usable(with_outcome)
+    ever_rated = with_outcome.loc[:, with_outcome.notna().any()]
+    is_complete = ever_rated.notna().all(axis=1).to_numpy()
+    rows = np.flatnonzero(has_outcome)[is_complete]
+    return _CompleteUnits(rows, used, outcome.iloc[rows], note)
+
+
+def _why_not_explained(outcome: pd.Series, ratings: pd.DataFrame, units: _CompleteUnits) -> str:
+    """Why the outcome can't be explained by the ratings; "" if it can."""
+    n, items = units.ratings.shape
+    fewest = max(ROWS_A_DIMENSION * items, 1)
+    if not outcome.notna().any():
+        return "the outcome was never rated in this data set"
+    if not ratings.notna().any(axis=None):
+        return "no dimension was rated in this data set"
+    if n and not items:
+        return "no dimension varies"
+    if n < fewest:
+        return f"units with the outcome and all dimensions: {n}; this needs {fewest}"
+    if units.outcome.nunique() < 2:
+        return "the outcome does not vary"
+    return ""
+
+
+def _lmg_and_shares(sums: np.ndarray) -> np.ndarray:
+    """LMG, their sum, and LMG divided by it, from the sums of products of (1, x - 3, y - 3)."""
+    count = sums[..., :1, :1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums[..., 1:, :1] / count
+        covariances = sums[..., 1:, 1:] / count - means * np.swapaxes(means, -1, -2)
+        lmg = lmg_from_covariances(covariances)
+        total = lmg.sum(axis=-1, keepdims=True)
+        shares = np.where(rounded(total) > 0, lmg / total, np.nan)
+    return np.concatenate([lmg, total, shares], axis=-1)

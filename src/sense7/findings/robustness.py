@@ -21,7 +21,7 @@ from sense7.estimators.estimates import COLUMNS, estimate_row, estimate_table
 from sense7.estimators.least_squares import within_correlation
 from sense7.estimators.order import rounded
 from sense7.estimators.ranks import spearman_row
-from sense7.findings.agreement import kappa_row
+from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
 from sense7.findings.core import Number, finding, need, require_own, resampled, share
@@ -510,7 +510,8 @@ def kappa_affective(study: Study) -> Compute:
             turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
         first = first_conversations(study, choice["conversations"])
         turns = turns[turns["conversation"].isin(study.conversations.loc[first, "conversation"])]
-        return kappa_row(every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}")
+        number = kappa_of(every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}")
+        return number.row(bootstrap)
 
     return compute
 
