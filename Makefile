@@ -1,14 +1,33 @@
 # Two verbs are all that a fresh machine needs: make book, make test.
 # Both make .venv from a lock (hashes checked) the first time, and whenever the lock says something else.
 
-PYTHON ?= python3
-DATA   ?= synthetic
-JOBS   ?= auto
-VENV   := .venv
+# These count where they are given on the command line: a variable of the shell, such as NAME on WSL, is another thing.
+PYTHON := python3
+DATA := synthetic
+JOBS := auto
+NAME :=
+PREDICTIONS :=
+OPTIONS :=
+NOTEBOOK :=
+SINCE :=
+TARGETS :=
+ONLY :=
+PART :=
+STUDIES :=
+UPDATE :=
+UPGRADE :=
+LONG :=
+VENV := .venv
 BIN    := $(VENV)/bin
 BROWSERS := chromium chromium-browser google-chrome google-chrome-stable
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
+
+# Commands read them from the environment, as MAKE_DATA and so on. Neither make nor a shell reads what they hold, since
+# the name of a file may look like a command.
+GIVEN := DATA JOBS LONG NAME NOTEBOOK ONLY OPTIONS PART PREDICTIONS SINCE STUDIES TARGETS
+$(foreach variable,$(GIVEN),$(eval export MAKE_$(variable) := $$(value $(variable))))
+unexport $(GIVEN)
 
 .PHONY: help
 help: ## list the verbs
@@ -34,11 +53,11 @@ judge: ## make the environment ready for `sense7 judge run`
 
 .PHONY: book
 book: setup ## build the book; DATA=FILE.xlsx or DATA=official for another edition, NAME=... to name it, OPTIONS="--scale 1-7" for others
-	@$(BIN)/sense7 build "$(DATA)" $(if $(NAME),--name "$(NAME)") $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(OPTIONS)
+	@$(BIN)/python scripts/build_book.py $(BIN)/sense7
 
 .PHONY: pdf
 pdf: book browser ## the five-minute path of an edition as a PDF; needs Chromium; DATA, NAME as for make book
-	@$(BIN)/python scripts/make_pdf.py "$(or $(NAME),$(DATA))"
+	@$(BIN)/python scripts/make_pdf.py "$${MAKE_NAME:-$$MAKE_DATA}"
 
 # For the tests that look at the pages. As root on Debian, which is CI or a container, it is installed; a person
 # is told what is missing, and those tests are skipped, saying so.
@@ -61,22 +80,18 @@ test: ## every check: style, unit tests, doctests, notebooks, the built book; th
 	@$(call TIMED,set-up,$(MAKE) judge browser)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
 	@$(call TIMED,book,$(BIN)/sense7 build synthetic --quiet)
-	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --ignore tests/browser $(LONG))
-	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder tests/browser $(LONG))
-	@$(call TIMED,notebooks,$(BIN)/python scripts/validate.py synthetic --jobs $(JOBS))
+	@$(call TIMED,unit tests,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder --ignore tests/browser $$MAKE_LONG)
+	@$(call TIMED,browser,$(BIN)/python -m pytest -q -n "$$MAKE_JOBS" --dist loadfile --no-loadscope-reorder tests/browser $$MAKE_LONG)
+	@$(call TIMED,notebooks,$(BIN)/python scripts/validate.py synthetic --jobs "$$MAKE_JOBS")
 
 .PHONY: test-long
 test-long: ## make test, and what it leaves out: more moments to be killed at, every element of every page; once a week
 	@$(MAKE) test LONG=--long
 
-# A changed module is tested by its own doctests, and by the files of tests that carry its name.
-CHANGED = $$(git diff --name-only --diff-filter=d --merge-base main -- '*.py'; git ls-files --others --exclude-standard -- '*.py')
 .PHONY: check
-check: judge ## style, and the tests of what changed since main: between two edits
+check: judge ## style, and the tests of what changed since main, or SINCE=COMMIT: between two edits
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/codespell && $(BIN)/lint-imports --no-logo
-	@for name in $(CHANGED); do case $$name in tests/*/test_*|tests/test_*) echo $$name;; \
-	  src/*) echo $$name; find tests -name "test_$$(basename $$name .py)*.py";; esac; done | sort -u | \
-	  grep -v -e tests/browser -e tests/built_book | xargs -r $(BIN)/python -m pytest -qx -n $(JOBS)
+	@$(BIN)/python scripts/check.py --since "$$MAKE_SINCE" --jobs "$$MAKE_JOBS"
 
 .PHONY: lab
 lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
@@ -86,7 +101,7 @@ lab: setup ## open the notebooks in JupyterLab, if it is installed in .venv
 
 .PHONY: rehearse
 rehearse: setup ## rehearse Binder's set-up in a fresh environment (some minutes); NOTEBOOK=...
-	@$(BIN)/python evidence/binder.py $(NOTEBOOK)
+	@$(BIN)/python evidence/binder.py $${MAKE_NOTEBOOK:+"$$MAKE_NOTEBOOK"}
 
 .PHONY: format
 format: setup ## put code into the project's style
@@ -95,7 +110,7 @@ format: setup ## put code into the project's style
 
 .PHONY: fuzz
 fuzz: setup ## search for input that breaks a reader (about 20 minutes; needs atheris, see evidence/fuzzing.py)
-	@$(BIN)/python evidence/fuzzing.py $(TARGETS)
+	@$(BIN)/python evidence/fuzzing.py $$MAKE_TARGETS
 
 .PHONY: mutants
 mutants: judge ## how many small changes of the code the tests miss (long; can be interrupted; needs mutmut)
@@ -105,11 +120,11 @@ mutants: judge ## how many small changes of the code the tests miss (long; can b
 
 .PHONY: bench
 bench: setup ## measure against what a user would use otherwise (hours); ONLY=reading,check for some
-	@$(BIN)/python evidence/bench.py $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python evidence/bench.py $${MAKE_ONLY:+--only "$$MAKE_ONLY"}
 
 .PHONY: coverage
 coverage: setup ## prove the intervals on simulated studies (half an hour; can be interrupted); PART=further, STUDIES=200 for less
-	@$(BIN)/python evidence/coverage/run.py $(if $(PART),--part $(PART)) $(if $(STUDIES),--studies $(STUDIES))
+	@$(BIN)/python evidence/coverage/run.py $${MAKE_PART:+--part "$$MAKE_PART"} $${MAKE_STUDIES:+--studies "$$MAKE_STUDIES"}
 
 .PHONY: simulated-studies
 simulated-studies: setup ## what every value should be, and how often each claim's rule is passed (about an hour; can be interrupted)

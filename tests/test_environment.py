@@ -19,7 +19,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pybtex.database import parse_file, parse_string
-from scripts import check_release
+from scripts import check, check_release
 
 import sense7
 from sense7.sources import SOURCES
@@ -279,6 +279,107 @@ def test_where_uv_fails_pip_goes_on_and_where_both_fail_the_environment_is_as_it
     assert not [*project.root.glob(".part-*")]
     project.lock("requirements.lock", alpha="1.0")
     assert project.make("setup") == []
+
+
+# `make book`: what a person gives is read by no shell
+
+
+@pytest.fixture
+def make_book(tmp_path):
+    """Run `make book` with a program that prints its arguments in the place of sense7."""
+    for path in ("Makefile", "scripts/build_book.py", "requirements.lock", "pyproject.toml"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, tmp_path / path)
+    made_from = tmp_path / ".venv" / ".made-from"
+    made_from.mkdir(parents=True)
+    for name in ("requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, made_from / name)
+    programs = {"python": f'exec "{sys.executable}" "$@"', "sense7": "printf '%s\\n' \"$@\""}
+    (tmp_path / ".venv" / "bin").mkdir()
+    for name, text in programs.items():
+        program = tmp_path / ".venv" / "bin" / name
+        program.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        program.chmod(0o755)
+
+    def run(*given, **variables):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        command = [shutil.which("make"), "--no-print-directory", "book", *given]
+        environment = kept | variables
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        return done.stdout.splitlines(), done.stderr
+
+    run.folder = tmp_path
+    return run
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "study `touch ran`.xlsx",
+        "study $(touch ran).xlsx",
+        "study $(shell touch ran).xlsx",
+        "Costs $5.xlsx",
+        "a;touch ran;.xlsx",
+        'it\'s "so".xlsx',
+        "-x.xlsx",
+        "#1 & 2 | 3 > ran.xlsx",
+        "100 %.xlsx",
+    ],
+)
+def test_the_name_of_a_file_reaches_the_program_as_it_is(make_book, name):
+    before = set(make_book.folder.iterdir())
+    said, _ = make_book(f"DATA={name}", f"NAME={name}", f"PREDICTIONS={name}")
+    assert said == ["build", f"--name={name}", f"--predictions={name}", "--", name]
+    assert set(make_book.folder.iterdir()) == before
+
+
+def test_options_are_words_in_the_quotes_of_a_shell(make_book):
+    said, _ = make_book("OPTIONS=--words 'a b' --scale 1-7 $(touch ran)")
+    assert said == ["build", "--words", "a b", "--scale", "1-7", "$(touch", "ran)", "--", "synthetic"]
+    said, problem = make_book("OPTIONS='a")
+    assert said == []
+    assert "Close each quotation mark" in problem
+
+
+def test_variables_of_the_shell_that_are_called_alike_are_no_arguments(make_book):
+    said, _ = make_book(NAME="DESKTOP-4F2K9QX", DATA="other.xlsx", OPTIONS="--strict", PREDICTIONS="elsewhere")
+    assert said == ["build", "--", "synthetic"]
+
+
+# `make check`: which tests belong to what changed
+
+
+def test_a_changed_module_is_checked_by_its_doctests_and_the_tests_of_its_name():
+    assert check.tests_of("src/sense7/findings/ratings.py")[0] == "src/sense7/findings/ratings.py"
+    assert "tests/judge/test_ratings.py" in check.tests_of("src/sense7/findings/ratings.py")
+    assert check.tests_of("tests/test_cli.py") == ["tests/test_cli.py"]
+    assert check.tests_of("tests/helpers/pages.py") == check.tests_of("README.md") == []
+
+
+@pytest.fixture
+def branch(tmp_path, monkeypatch):
+    """A repository on a branch of its own that has no main, with a change that is not committed."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    check_release.git(tmp_path, "init", "-q", "-b", "topic")
+    (tmp_path / "a.py").touch()
+    commit(tmp_path)
+    (tmp_path / "a.py").write_text("changed = True\n", "utf-8")
+    monkeypatch.setattr(check, "ROOT", tmp_path)
+    return tmp_path
+
+
+def test_without_main_what_is_not_committed_is_checked_and_that_is_said(branch, capsys):
+    assert check.changed_files("") == ["a.py"]
+    assert "SINCE=" in capsys.readouterr().out
+
+
+def test_where_it_is_not_known_what_changed_nothing_passes(branch):
+    with pytest.raises(SystemExit, match="no commit nowhere"):
+        check.changed_files("nowhere")
+    shutil.rmtree(branch / ".git")
+    with pytest.raises(SystemExit, match=r"git diff .* failed"):
+        check.changed_files("")
 
 
 AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org")

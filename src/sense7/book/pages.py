@@ -112,13 +112,15 @@ def jupyter_book_waiting(config: Mapping, kept: Path) -> Iterator[Callable[[Call
     options, extensions = ["-W", "-n", "--keep-going", "--quiet"], config["sphinx"]["config"]["extensions"]
     arguments = ["build", str(kept / "stage"), "--path-output", str(kept / "pages"), *options]
     modules = " ".join(["jupyter_book.cli.main", "jupyter_book.sphinx", "myst_nb.sphinx_ext", *extensions])
+    environment = without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"}
+    environment.pop("SOURCE_DATE_EPOCH", None)  # Sphinx would write its year where _config.yml gives another
     with subprocess.Popen(  # noqa: S603 -- our own words; -P: no module of the working directory is taken
         [sys.executable, "-P", "-X", "utf8", "-c", _JUPYTER_BOOK, *arguments, modules],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=without_keys() | {"NO_COLOR": "1", "PYTHONWARNINGS": "ignore", "PYTHONHASHSEED": "0"},
+        env=environment,
     ) as process:
 
         def run(meanwhile: Callable) -> object:
