@@ -342,6 +342,8 @@ class Question:
         self.unknown, self.bare_words = Counter(), Counter()
         for answer in self.answers:
             word = answer.word
+            if answer.number is not None and re.search(r"\d", word):  # as 4/5: two numbers
+                continue
             if word and not (word in self.words or says_nothing(word, self.scale) or word.endswith("%")):
                 self.unknown[word] += answer.count
                 if answer.number is None:
@@ -390,10 +392,7 @@ class Question:
         return [
             answer
             for answer in self.answers
-            if answer.number is not None
-            and answer.word in self.unknown
-            and self.interval.holds(answer.number)
-            and not re.search(r"\d", answer.word)
+            if answer.number is not None and answer.word in self.unknown and self.interval.holds(answer.number)
         ]
 
     def template(self) -> str:
