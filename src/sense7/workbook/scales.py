@@ -187,7 +187,7 @@ def choose_vocabulary(scale: Scale, words: Counter) -> Vocabulary:
     if scale.enough < 1 and official_share >= 1 - LARGEST_STRAY_SHARE:
         return Vocabulary(official)
     fitting = [listed for listed in lists if listed.fits(listed_words)]
-    doubt = _disagreement(fitting, listed_words)
+    doubt = disagreement(fitting, listed_words)
     if doubt is None and fitting:
         unlisted = len(words) - len(listed_words)
         levels_in_use = len({fitting[0].levels[word] for word in listed_words})
@@ -195,10 +195,10 @@ def choose_vocabulary(scale: Scale, words: Counter) -> Vocabulary:
             return Vocabulary(fitting[0].levels)
     if not fitting and official_share >= scale.enough:
         return Vocabulary(official)
-    return Vocabulary(official, doubt or _no_list(lists, words))
+    return Vocabulary(official, doubt or why_no_list(lists, words))
 
 
-def _disagreement(fitting: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict] | None:
+def disagreement(fitting: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict] | None:
     """Entry and fields of a word that two lists have at different levels."""
     for word in words:
         for other in fitting[1:]:
@@ -208,7 +208,7 @@ def _disagreement(fitting: Sequence[WordList], words: Iterable[str]) -> tuple[st
     return None
 
 
-def _no_list(lists: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict]:
+def why_no_list(lists: Sequence[WordList], words: Iterable[str]) -> tuple[str, dict]:
     """Entry and fields of why no list fits: two words that would be one level, if there are such."""
     # The list with the most of the words, since it explains the most.
     listed = max(lists, key=lambda listed: sum(word in listed.levels for word in words))
@@ -249,22 +249,23 @@ class Labels:
         for listed in lists_for(question.scale, {answer.word for answer in labelled}):
             levels = {answer.word: listed.levels[answer.word] for answer in labelled if answer.word in listed.levels}
             # Few lists have many of the words; those that have one alone say little.
-            fit = (len(levels), self._score(labelled, levels))
+            fit = (len(levels), self.score(labelled, levels))
             if fit > best or (levels and not self.levels):
                 self.levels, best = levels, fit
-        self.against = self._contradiction(labelled, is_among_numbers=question.has_numbers)
-        self.of_official_scale = "" if question.is_official_interval else self._official_cell(labelled)
+        self.against = self.contradiction(labelled, is_among_numbers=question.has_numbers)
+        self.of_official_scale = "" if question.is_official_interval else self.official_cell(labelled)
 
     def agree(self, word: str, level: float) -> bool:
         """Whether a word may stand beside a number of a level."""
-        return self._agree(self.levels[word], level)
+        return self.levels_agree(self.levels[word], level)
 
-    def _agree(self, of_word: float, of_number: float) -> bool:
+    def levels_agree(self, of_word: float, of_number: float) -> bool:
+        """Whether the level of a word and that of the number beside it may stand together."""
         if self.is_exact:
             return abs(of_word - of_number) < 1e-9
         return (of_word - self.middle) * (of_number - self.middle) >= 0
 
-    def _official_cell(self, labelled: Sequence[Answer]) -> str:
+    def official_cell(self, labelled: Sequence[Answer]) -> str:
         """A cell whose word has its number on the official scale, as all have, and not on the declared one."""
         cell = ""
         for answer in labelled:
@@ -275,16 +276,16 @@ class Labels:
                     cell = as_text(answer.cell)
         return cell
 
-    def _score(self, labelled: Sequence[Answer], levels: dict[str, float]) -> int:
+    def score(self, labelled: Sequence[Answer], levels: dict[str, float]) -> int:
         """Answers whose number and word agree by the levels of a list, less those in which they do not."""
         score = 0
         for answer in labelled:
             if answer.word in levels:
-                agree = self._agree(levels[answer.word], self.interval.rescaled(answer.number, self.size))
+                agree = self.levels_agree(levels[answer.word], self.interval.rescaled(answer.number, self.size))
                 score += answer.count if agree else -answer.count
         return score
 
-    def _contradiction(self, labelled: Sequence[Answer], *, is_among_numbers: bool) -> dict | None:
+    def contradiction(self, labelled: Sequence[Answer], *, is_among_numbers: bool) -> dict | None:
         """Fields of a refusal if at least as many words stand on the other side of the middle as on their own."""
         usual: dict[str, Answer] = {}  # word -> the answer in which it stands most often
         for answer in labelled:
