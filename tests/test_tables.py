@@ -14,7 +14,7 @@ from sense7 import figures, tables
 from sense7.errors import UserError
 from sense7.estimators.estimates import ComputedBy, estimate_row, estimate_table
 from sense7.findings.core import finding
-from sense7.record import Recorder, format_number, format_value, read_values
+from sense7.record import EXECUTED_BY, Recorder, format_number, format_value, read_values
 from sense7.tables import Sentence, Table, Variants
 
 HOSTILE = ["<script>alert(1)</script>", "$\\frac{1}$", "a & b -- c", "{value}`x`", "[a](javascript:b)"]
@@ -243,6 +243,43 @@ def test_a_key_is_recorded_once(recorder, tmp_path):
     Recorder("02-other", tmp_path).value("alpha", 1, **HOW)
     with pytest.raises(ValueError, match="01-example and 02-other"):
         read_values(tmp_path)
+
+
+class Session:
+    """A notebook's session, as far as a recorder asks it which cell runs."""
+
+    kernel = True
+
+    def __init__(self):
+        self.input_hist_raw = [""]
+        self.history_manager = self
+
+    def run(self, *keys, recorder):
+        self.input_hist_raw.append("a cell")
+        for key in keys:
+            recorder.value(key, len(self.input_hist_raw), **HOW)
+
+
+@pytest.fixture
+def session(monkeypatch):
+    session = Session()
+    monkeypatch.setattr("builtins.get_ipython", lambda: session, raising=False)
+    return session
+
+
+def test_a_cell_that_is_run_again_replaces_its_values(recorder, session, tmp_path):
+    session.run("alpha", "beta", recorder=recorder)
+    session.run("alpha", "beta", recorder=recorder)
+    assert [(value["estimate"], value["cell"]) for value in stored(tmp_path)] == [(3, 2), (3, 2)]
+    with pytest.raises(ValueError, match="recorded already"):
+        session.run("alpha", "alpha", recorder=recorder)
+
+
+def test_in_a_build_two_cells_record_no_key_twice(recorder, session, monkeypatch):
+    monkeypatch.setenv(EXECUTED_BY, "sense7")
+    session.run("alpha", recorder=recorder)
+    with pytest.raises(ValueError, match="recorded already"):
+        session.run("alpha", recorder=recorder)
 
 
 def test_a_run_starts_without_the_values_of_the_last_and_leaves_no_empty_file(recorder, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,9 @@ SMALLEST_P = 0.001
 
 MANIFEST = "manifest.json"
 """Name of the file in an edition's folder that lists all its files; see :mod:`sense7.book.editions`."""
+
+EXECUTED_BY = "SENSE7_EXECUTED_BY"
+"""Variable of the environment that a build sets for its kernels: each cell runs once there, and records new keys."""
 
 INTERACTIVE = "../_build/interactive/results"
 """Where notebooks record by default, seen from their folder."""
@@ -108,7 +112,7 @@ class Recorder:
         Parameters
         ----------
         key : str
-            Its name, unique in the book.
+            Its name, unique in the book. Outside a build, a cell that is run again replaces its values.
         estimate : float, str or None
             The value; a text for what is named rather than measured. None or NaN if it
             can't be computed: then ``reason`` has to say why.
@@ -154,7 +158,8 @@ class Recorder:
     def _add(self, key, estimate, *, n, unit, method, computed_by, low, high, reason) -> None:
         """Check one value and take it up; it is not written yet."""
         estimate, low, high = (_plain(number) for number in (estimate, low, high))
-        if key in self._values:
+        cell = _running_cell()
+        if key in self._values and not self._runs_again(key, cell):
             raise ValueError(f"{key!r} is recorded already")
         if estimate is None and not reason:
             raise ValueError(f"{key!r} has no estimate: give the reason")
@@ -185,8 +190,12 @@ class Recorder:
             "reason": reason or None,
             "computed_by": {"function": function, "options": options},
             "notebook": self.notebook,
-            "cell": _running_cell(),
+            "cell": cell,
         }
+
+    def _runs_again(self, key: str, cell: int | None) -> bool:
+        """Whether a reader runs a cell another time, which then replaces what it recorded."""
+        return cell is not None and cell != self._values[key]["cell"] and EXECUTED_BY not in os.environ
 
     def table(self, table: pd.DataFrame) -> None:
         """Record every row of a table of estimates that has a key.
