@@ -23,7 +23,8 @@ import yaml
 from jinja2 import Environment, PackageLoader
 
 import sense7
-from sense7.book.plan import BuildError, digest_files, environment_of
+from sense7.book.extensions import changed
+from sense7.book.plan import KILLED, NO_MEMORY, BuildError, digest_files, environment_of
 from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
 from sense7.judge.endpoint import without_keys
@@ -78,7 +79,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         shutil.rmtree(kept, ignore_errors=True)
     mark.unlink(missing_ok=True)
     content["stage/_config.yml"] = _configuration(config, facts, kept / "edition")
-    # What changed, and only that, as Sphinx goes by the times of files.
+    # What changed, and only that: which pages that concerns, the extension `changed` says.
     for part in ("edition", "stage"):
         for path in [path for path in (kept / part).rglob("*") if path.is_file()]:
             if path.relative_to(kept).as_posix() not in content:
@@ -88,6 +89,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         if not path.exists() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
+            os.utime(path, (changed.TIME, changed.TIME))
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
     for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
         style.unlink()
@@ -144,6 +146,8 @@ def _require_pages(log: str, code: int, kept: Path) -> None:
     if code or problems or not (kept / "pages" / "_build" / "html" / "index.html").exists():
         if (full := disk_trouble(log)) is not None:
             raise full
+        if code == KILLED:
+            raise BuildError(f"the pages could not be made: Jupyter Book was killed. {NO_MEMORY}")
         raised = re.findall(r"^[\w.]*(?:Error|Exception): .*\S", log, flags=re.MULTILINE)
         raise BuildError("\n  ".join(["the pages could not be made:", *(problems or [*raised, *lines[-15:]])]))
 

@@ -45,6 +45,14 @@ _PACKAGE = Path(sense7.__file__).parent
 _SOURCES = ("book", "notebooks", "data", "_config.yml", "_toc.yml")
 
 
+KILLED = -9
+"""What a process ends with that the system kills, as it does where memory runs out."""
+
+NO_MEMORY = (
+    "The system does so where memory runs out: close other programs, or let fewer notebooks run at a time, by --jobs 1."
+)
+
+
 class BuildError(Exception):
     """A book that could not be built, for a reason in its own sources."""
 
