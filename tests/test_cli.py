@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,28 @@ def refused(done, *parts):
     assert done.stdout == ""
     for part in parts:
         assert part in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes it")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_output_ends_no_verb(tmp_path, closed):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.quote(str(SENSE7))} simulate --out x.xlsx {shlex.join(SMALL)} {closed}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert "Messages" in read_sheets(tmp_path / "x.xlsx")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("arguments", [("check", "\u5f20.xlsx"), ("--help",), ("\u5f20",)])
+def test_letters_that_an_output_lacks_are_escaped(tmp_path, encoding, arguments):
+    done = run(*arguments, cwd=tmp_path, PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert done.returncode == (0 if arguments == ("--help",) else 2)
+    assert "Traceback" not in done.stderr
 
 
 SMALL = ("-p", "participants=8", "-p", "conversations=16")

@@ -354,6 +354,38 @@ def test_an_interruption_from_the_keyboard_does_not_reach_the_fork_server_while_
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(not execute.FORKS, reason="kernels are forked under Linux alone")
+def test_no_process_of_a_build_begins_with_the_key_of_a_judge():
+    lines = """
+        import os, multiprocessing
+        from multiprocessing import forkserver, resource_tracker
+        from pathlib import Path
+        from sense7.book.kernels import start_fork_server
+        from sense7.judge.endpoint import without_keys
+
+        start_fork_server([], without_keys())
+        for number in (forkserver._forkserver._forkserver_pid, resource_tracker._resource_tracker._pid):
+            print(b"sk-secret" in Path(f"/proc/{number}/environ").read_bytes())
+        print(os.environ["SENSE7_JUDGE_KEY"])
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(lines)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"SENSE7_JUDGE_KEY": "sk-secret", "OPENAI_API_KEY": "sk-secret"},
+    )
+    assert (done.stdout.split(), done.stderr) == (["False", "False", "sk-secret"], "")
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_a_kernel_that_the_system_kills_is_said_with_what_helps(runner, monkeypatch, forks):
+    monkeypatch.setattr(execute, "FORKS", forks and execute.FORKS)
+    runner.checkout.notebook("01-a", "import os\n\nos.kill(os.getpid(), 9)")
+    with pytest.raises(BuildError, match=r"01-a\.md: its kernel was killed.*memory.*--jobs"):
+        runner.run()
+
+
 def test_forked_kernels_share_no_random_state(runner):
     drawing = "import random\n\nimport numpy as np\n\nboth = f'{random.random()} {np.random.random()}'\n"
     for name in ("01-a", "02-b"):

@@ -32,11 +32,12 @@ from sense7.book.notebooks import (
     skip_unfit,
     to_ipynb,
 )
-from sense7.book.plan import FIXED, BuildError, Job, Jobs, in_order, modules_of
+from sense7.book.plan import FIXED, KILLED, NO_MEMORY, BuildError, Job, Jobs, in_order, modules_of
 from sense7.errors import UserError
 from sense7.files import not_written, one_line, scratch_folder, write_whole
 from sense7.judge.endpoint import without_keys
 from sense7.loading import load
+from sense7.record import EXECUTED_BY
 from sense7.terminal import did_you_mean, silent
 
 STARTS = 3
@@ -48,8 +49,15 @@ FORKS = sys.platform == "linux"
 STATISTICS = ("scipy.stats", "seaborn", "sklearn", "statsmodels.api")
 """Imported before kernels are forked: not for one alone, which would wait for what it may not need."""
 
-# Memory that the C library of Linux keeps: what it returned has to be cleared again, a fifth of a kernel's time.
-ENVIRONMENT = FIXED | {"MALLOC_MMAP_THRESHOLD_": str(1 << 28), "MALLOC_TRIM_THRESHOLD_": str(1 << 28)}
+ENVIRONMENT = {
+    **FIXED,
+    EXECUTED_BY: "sense7",
+    # Python's warnings name the path of a package on this machine. What findings can't compute they say in words.
+    "PYTHONWARNINGS": "ignore",
+    # Memory that the C library of Linux keeps: what it returned has to be cleared again, a fifth of a kernel's time.
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 28),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 28),
+}
 
 
 class Kernels:
@@ -123,6 +131,12 @@ class Kernels:
             # IPython's folder in place of the user's: what users have a kernel do at its start changes what it gives.
             environment = without_keys() | ENVIRONMENT | {"IPYTHONDIR": str(scratch / f"ipython {attempt}")}
             fork = self.fork
+            processes = []
+
+            def started(process, processes=processes) -> None:
+                processes.append(process)
+                self.add(process)
+
             try:
                 papermill.execute_notebook(
                     source,
@@ -131,7 +145,7 @@ class Kernels:
                     kernel_name="python3",
                     # Not cwd=: papermill would change the folder of this whole process, in every thread at once.
                     resources={"metadata": {"path": str(folder)}},
-                    kernel_manager_class=kernel_manager(scratch / f"{attempt}.json", environment, fork, self.add),
+                    kernel_manager_class=kernel_manager(scratch / f"{attempt}.json", environment, fork, started),
                     progress_bar=False,
                     # Else all of it is written again before and after every cell, and nobody looks.
                     request_save_on_cell_execute=False,
@@ -158,7 +172,9 @@ class Kernels:
                 retry = (fork or isinstance(error, RuntimeError)) and not isinstance(error, DeadKernelError)
                 if not retry or attempt == STARTS or self.stopped:
                     problem = f"could not be executed ({type(error).__name__}: {one_line(error)})"
-                    raise BuildError(f"{notebook.path}: {problem}.") from error
+                    if processes and processes[-1].poll() == KILLED and not self.stopped:
+                        problem = f"its kernel was killed. {NO_MEMORY}"
+                    raise BuildError(f"{notebook.path}: {problem.rstrip('.')}.") from error
                 if fork:
                     self.fall_back(error)
             finally:

@@ -9,9 +9,11 @@ go to standard error, results to standard output.
 import atexit
 import contextlib
 import gc
+import io
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -51,6 +53,7 @@ def main() -> None:
     """Run a verb; what a user can fix or ends is one message and its exit code, never a traceback."""
     # Measured: on several threads NumPy takes half as much processor time again, and hardly ends earlier.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_streams()
     terminated = _treat_sigterm_as_ctrl_c()
     try:
         code, message = _run_verb()
@@ -66,6 +69,20 @@ def main() -> None:
         complain(message)
     gc.freeze()  # measured: `sense7 check` ends 6 % earlier without a last search for cycles
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Have a closed stream take what is written to it, and the others escape letters that their encoding lacks.
+
+    A service starts a verb with its output closed, and Windows writes a file in a code page with few letters.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in the order of their numbers
+        stream = getattr(sys, name)
+        if stream is None:
+            # The system gives it the lowest free number, its own: no other file is written to in its place.
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- to the process's end
+        elif isinstance(stream, io.TextIOWrapper) and mode == "w":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run_verb() -> tuple[int, str]:
