@@ -23,7 +23,6 @@ import yaml
 from jinja2 import Environment, PackageLoader
 
 import sense7
-from sense7.book.extensions import changed
 from sense7.book.plan import KILLED, NO_MEMORY, BuildError, digest_files, environment_of
 from sense7.files import disk_trouble, write_whole
 from sense7.implied import FILE as IMPLIED
@@ -58,6 +57,9 @@ _HEAVY = [
 ]
 """Scripts of the theme that no page needs but, of the search, its own: 1.5 MB of icons that its fonts have too."""
 
+_OLD = 1
+"""Time of every file that pages are made from, in seconds since 1970: see :mod:`sense7.book.extensions.changed`."""
+
 _SEEN_ELSEWHERE = re.compile(r"#|\(.*\)=|.*\{(cite|index|glossary|bibliography)")
 """Lines of a notebook's prose that show on other pages: headings, names to refer to, sources cited."""
 
@@ -89,7 +91,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
         if not path.exists() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
-            os.utime(path, (changed.TIME, changed.TIME))
+            os.utime(path, (_OLD, _OLD))
     # MyST-NB writes its style sheet last, so that a page names its content only where one is there already.
     for style in (kept / "pages" / "_build" / "html" / "_static").glob("mystnb.*.css"):
         style.unlink()

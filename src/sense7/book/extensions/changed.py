@@ -1,14 +1,11 @@
 """Which pages are read again, by digests of all that they are made from.
 
 Sphinx goes by the times of files, and so misses an edit where a clock was ahead, that of a file server is behind, or a
-program kept the time of an older file. The build gives all files one :data:`TIME`: Sphinx finds none of them newer.
+program kept the time of an older file. The build gives all files one old time, so that Sphinx finds none of them newer.
 """
 
 import hashlib
 from pathlib import Path
-
-TIME = 1
-"""Seconds since 1970: older than every page."""
 
 
 def _digests(env) -> dict[str, str]:
