@@ -98,7 +98,11 @@ def read_chatgpt(record: Mapping) -> Chat:
 
 def _read(message: Mapping, where: str) -> list[Message | Omitted]:
     """Read a message with the time of day, or name what it is instead."""
-    author = expect(message.get("author"), dict, f"{where}.author")
+    if "fragments" in message:
+        return _read_fragments(message, where)
+    if not isinstance(message.get("author"), dict):
+        return [Omitted("message without author")]
+    author = message["author"]
     side = content.side_of(author.get("role"), f"{where}.author.role")
     held = expect(message.get("content") or {"content_type": "text"}, dict, f"{where}.content")
     kind = held.get("content_type")
@@ -122,3 +126,25 @@ def _read(message: Mapping, where: str) -> list[Message | Omitted]:
         seconds, model = content.seconds_of(message.get("create_time")), content.name_of(message, content.KEYS["model"])
         instead = Message(side, text, seconds, model)
     return [*left_out, instead] if instead else left_out
+
+
+def _read_fragments(message: Mapping, where: str) -> list[Message | Omitted]:
+    """Read a message of an export of DeepSeek, whose fragments say by their types which side wrote them."""
+    sides = {"REQUEST": content.USER, "RESPONSE": content.ASSISTANT}
+    side = ""
+    parts: list[str | Omitted] = []
+    for number, fragment in enumerate(expect(message["fragments"], list, f"{where}.fragments"), 1):
+        place = f"{where}.fragments[{number}]"
+        kind = str(expect(fragment, dict, place).get("type"))
+        if kind in sides:
+            side = sides[kind]
+            parts += content.pieces(fragment.get("content"), f"{place}.content")
+        elif kind == "THINK":
+            parts.append(Omitted("reasoning"))
+        else:
+            parts.append(Omitted(f"fragment of type {kind[:40]}"))
+    text, left_out = content.joined(parts)
+    if not side:
+        return left_out or [Omitted("empty message")]
+    seconds = content.seconds_of(message.get("inserted_at"))
+    return [*left_out, Message(side, text, seconds, content.name_of(message, content.KEYS["model"]))]

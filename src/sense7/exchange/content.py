@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import importlib.resources
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,17 @@ KEYS: dict[str, list[str]] = _TABLES.pop("keys")
 ROLES, _TEXTS, _MARKERS, _UNSEEN, SPEAKERS = (
     {name: meaning for meaning, names in table.items() for name in names} for table in _TABLES.values()
 )
+
+
+_INSTEAD = ("tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio", "attachments", "files")
+"""What a message may have in place of a text."""
+
+_NO_TEXT = {
+    *("role", "from", "sender", "name", "metadata", "seconds", "status", "index", "version", "user", "type"),
+    *_INSTEAD,
+    *(key for names in KEYS.values() for key in names),
+}
+"""Keys of a message under which no text stands that either side said."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +146,10 @@ def name_of(about: Mapping, keys: Sequence[str]) -> str | None:
 
 def side_of(role: object, where: str) -> str:
     """Say who says a message, or what it is named by when it is left out."""
-    side = ROLES.get(expect(role, str, where).strip().casefold())
+    name = expect(role, str, where).strip().casefold()
+    side = ROLES.get(name)
+    if side is None and ROLES.get(re.split(r"[-_ .:/\d]", name)[0]) == ASSISTANT:  # as in gpt-4 and claude-3-opus
+        side = ASSISTANT
     if side is None:
         raise ValueError(f"{where}: {role[:40]!r} is no known role; expected one of {', '.join(ROLES)}")
     return side
@@ -153,35 +168,82 @@ def pieces(content: object, where: str, texts: Mapping[str, str] | None = None) 
         kind = expect(content, dict, where).get(
             "type", content.get("content_type", "text" if "text" in content else None)
         )
+        inner = next((name for name in ("parts", "content") if kind in (None, "text") and name in content), None)
+        if inner and "text" not in content:  # a content or a message in another
+            yield from pieces(content[inner], f"{where}.{inner}", texts)
+            return
         kind = kind if isinstance(kind, str) else kind_of(kind)
         if kind in _TEXTS:
             text = content.get(_TEXTS[kind])
             text = text["value"] if isinstance(text, dict) and "value" in text else text  # as assistants of OpenAI
             yield from pieces(text, f"{where}.{_TEXTS[kind]}", texts)
         elif kind in _MARKERS:
-            yield from (Omitted(_MARKERS[kind]), f"[{_MARKERS[kind]}]")
+            spoken = content.get("transcript")
+            is_spoken = isinstance(spoken, str) and bool(spoken.strip())
+            yield from (Omitted(_MARKERS[kind]), spoken if is_spoken else f"[{_MARKERS[kind]}]")
         elif kind in _UNSEEN or kind.endswith("tool_result"):
             yield Omitted(_UNSEEN.get(kind, "tool result"))
+        elif kind.startswith("tool-"):
+            yield Omitted("tool call")
         else:
             yield from (Omitted(f"part of unknown type {kind[:40]}"), "")
 
 
 def joined(parts: Iterable[str | Omitted]) -> tuple[str, list[Omitted]]:
     """Text of pieces, and what is left out of them."""
-    parts = list(parts)
-    return "".join(part for part in parts if isinstance(part, str)), [one for one in parts if isinstance(one, Omitted)]
+    text = ""
+    left_out: list[Omitted] = []
+    is_interrupted = False
+    for part in parts:
+        if isinstance(part, Omitted):
+            left_out.append(part)
+            is_interrupted = is_interrupted or part.what in _UNSEEN.values()
+        elif part:
+            needs_break = is_interrupted and text and not text[-1].isspace() and not part[0].isspace()
+            text += f"\n{part}" if needs_break else part
+            is_interrupted = False
+    return text, left_out
+
+
+def _text_key(message: Mapping, where: str) -> str:
+    """Key under which the text of a message stands; refused if it stands under none that is known."""
+    filled = [key for key in KEYS["text"] if message.get(key) not in (None, "", [])]
+    if filled:
+        return filled[0]
+    present = [key for key in KEYS["text"] if key in message]
+    unread = [
+        key
+        for key, value in message.items()
+        if key not in _NO_TEXT and isinstance(value, str | list | dict) and value and not str(key).startswith("_")
+    ]
+    if unread and not present and not any(message.get(name) for name in _INSTEAD):
+        raise ValueError(
+            f"{where}: expected a text under {' or '.join(KEYS['text'][:4])}, found only {', '.join(unread[:6])}"
+        )
+    return present[0] if present else "content"
+
+
+def _may_hold_text(content: object) -> bool:
+    """Whether a part has more in it than its type and name."""
+    parts = content if isinstance(content, list) else [content]
+    for part in parts:
+        if isinstance(part, dict) and any(value for name, value in part.items() if name not in ("type", "id")):
+            return True
+    return False
 
 
 def read_message(message: object, where: str, texts: Mapping[str, str] | None = None) -> list[Message | Omitted]:
     """Read a message with a role and content: what is left out of it, and itself if a side said it."""
     role = next((key for key in ("role", "from", "sender") if key in expect(message, dict, where)), "role")
-    side = side_of(message.get(role), f"{where}.{role}")
-    key = "value" if role == "from" else "content"
-    if key == "content" and message.get(key) in (None, []) and message.get("text") is not None:
-        key = "text"
-    content = message.get(key)
+    by_user = message.get("isCreatedByUser")
+    if isinstance(by_user, bool):  # LibreChat, whose sender is a label
+        side = USER if by_user else ASSISTANT
+    else:
+        side = side_of(message.get(role), f"{where}.{role}")
     if side not in (USER, ASSISTANT):
         return [Omitted(side)]
+    key = _text_key(message, where)
+    content = message.get(key)
     parts: list[str | Omitted] = []
     for name in ("attachments", "files") if role == "sender" else ():  # an export of Claude has them beside the text
         for _ in expect(message.get(name) or [], list, f"{where}.{name}"):
@@ -191,9 +253,18 @@ def read_message(message: object, where: str, texts: Mapping[str, str] | None = 
         parts += pieces(message["refusal"], f"{where}.refusal")
     for call in [*expect(message.get("tool_calls") or [], list, f"{where}.tool_calls"), message.get("function_call")]:
         parts += [Omitted("tool call")] if call else []
-    for name in ("reasoning_content", "reasoning", "audio"):
-        parts += [Omitted(name.removesuffix("_content"))] if message.get(name) else []
+    for name in ("reasoning_content", "reasoning"):
+        parts += [Omitted("reasoning")] if message.get(name) else []
+    if isinstance(message.get("audio"), dict):  # a spoken answer
+        spoken = pieces({"type": "audio", **message["audio"]}, f"{where}.audio")
+        parts += [piece for piece in spoken if isinstance(piece, Omitted) or not content]
     text, left_out = joined(parts)
+    others = [message[name] for name in KEYS["text"] if name != key and isinstance(message.get(name), str)]
+    if not text and any(others):
+        text = next(filter(None, others))
+    unknown = [part.what for part in left_out if part.what.startswith("part of unknown type ")]
+    if not text and unknown and _may_hold_text(content):
+        raise ValueError(f"{where}.{key}: nothing but a {unknown[0]}, in which a text may stand")
     if content is None and not text and not left_out:
         left_out = [Omitted("message without content")]
     elif not text and left_out and not any(one.is_empty for one in left_out):

@@ -24,6 +24,18 @@ _JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]
 """How JSON begins; a plain text can begin with a bracket, too, as in [9:41] and [31.12.23, 21:41]."""
 
 
+_PACKINGS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!\x1a\x07": "RAR",
+    b"\x04\x22\x4d\x18": "LZ4",
+}
+"""How packed files begin."""
+
+
 def records(path: Path) -> Iterator[tuple[str, object]]:
     """Give each record of a file with its place in it: a JSON value, a Transcript, or why a line is neither."""
     with reading(path) as stream:
@@ -34,6 +46,14 @@ def records(path: Path) -> Iterator[tuple[str, object]]:
             raise UserError(f"{path}: the file is empty. Export it again.")
         if start.startswith(b"PK\x03\x04"):
             yield from _archive(path)
+        elif packing := next((name for sign, name in _PACKINGS.items() if start.startswith(sign)), ""):
+            raise UserError(
+                f"{path}: compressed by {packing}. Unpack it first, and give the file that holds the conversations."
+            )
+        elif start[257:262] == b"ustar":
+            raise UserError(
+                f"{path}: an archive of tar. Unpack it first, and give the file that holds the conversations."
+            )
         elif start.startswith(b"PAR1"):
             raise UserError(
                 f"{path}: a parquet file. Save it as JSON Lines first, for example by "
