@@ -11,7 +11,7 @@ import pandas as pd
 
 from sense7.errors import UserError
 from sense7.file_names import file_name
-from sense7.judge.origins import other_models
+from sense7.judge.origins import RepliesSeen, in_words, other_models
 from sense7.judge.ratings import SHEET as RATINGS_SHEET
 from sense7.judge.ratings import read_ratings_sheet
 from sense7.judge.reply import (
@@ -36,6 +36,7 @@ __all__ = [
     "ScoreScale",
     "counted_scores",
     "read_predictions",
+    "without_repeats",
     "write_predictions",
 ]
 
@@ -416,6 +417,22 @@ def read_predictions(path: str | Path, *, score_scale: ScoreScale | None = None)
     if "run" not in cells and (run := _RUN.search(path.stem)):
         frame["run"] = float(run[1])
     return Predictions(path, path.stem, frame, notes, marks, ratings)
+
+
+def without_repeats(files: Sequence[Predictions]) -> tuple[list[Predictions], dict[str, str]]:
+    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
+    seen = RepliesSeen()
+    distinct: list[Predictions] = []
+    notes: dict[str, str] = {}
+    for file in files:
+        repeated, replies = seen.repeated(file.frame)
+        if repeated and repeated == replies:
+            notes[str(file.path)] = f"{in_words(repeated, replies)}. This is no further run, and is left out"
+            continue
+        if repeated:
+            notes[str(file.path)] = f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
+        distinct.append(file)
+    return distinct, notes
 
 
 def _column(name: str, cells: list) -> pd.Series:

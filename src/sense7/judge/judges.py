@@ -23,6 +23,7 @@ from sense7.judge.files import (
     prediction_path,
     read_predictions,
     require_seen_by_authors,
+    without_repeats,
     write_predictions,
 )
 from sense7.judge.metrics import (
@@ -38,7 +39,6 @@ from sense7.judge.metrics import (
     recognition,
     stability,
 )
-from sense7.judge.origins import without_repeats
 from sense7.judge.reply import read_reply
 from sense7.loading import synthetic_marks
 from sense7.segmentation import words_in

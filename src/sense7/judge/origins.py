@@ -2,19 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sense7.taxonomy import SIMULATED_JUDGE
 from sense7.terminal import count_of
 
-if TYPE_CHECKING:
-    from sense7.judge.files import Predictions
-
-__all__ = ["RepliesSeen", "is_model", "other_models", "without_repeats"]
+__all__ = ["RepliesSeen", "in_words", "is_model", "other_models"]
 
 _DATED = re.compile(r"[-@:](?:\d{3}|\d{4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2})(?:-preview)?|[-:]latest|-preview|\.gguf")
 
@@ -65,22 +60,6 @@ class RepliesSeen:
         count = len(replies & self._replies)
         self._replies |= replies
         return count, len(answered)
-
-
-def without_repeats(files: Sequence["Predictions"]) -> tuple[list["Predictions"], dict[str, str]]:
-    """Files without those that hold the replies of earlier ones once more; and file -> note on repeated replies."""
-    seen = RepliesSeen()
-    distinct: list[Predictions] = []
-    notes: dict[str, str] = {}
-    for file in files:
-        repeated, replies = seen.repeated(file.frame)
-        if repeated and repeated == replies:
-            notes[str(file.path)] = f"{in_words(repeated, replies)}. This is no further run, and is left out"
-            continue
-        if repeated:
-            notes[str(file.path)] = f"{in_words(repeated, replies)}, so that runs seem to agree more than they do"
-        distinct.append(file)
-    return distinct, notes
 
 
 def in_words(repeated: int, replies: int) -> str:

@@ -22,12 +22,12 @@ from sense7.judge.files import (
     ScoreScale,
     prediction_files,
     read_predictions,
+    without_repeats,
     write_predictions,
 )
 from sense7.judge.journal import JOURNAL
 from sense7.judge.judges import ABOUT_SIMULATED, aligned
 from sense7.judge.metrics import AUTHORS_METRICS, MEASURED, OverRuns
-from sense7.judge.origins import without_repeats
 from sense7.judge.reply import NOT_ASKED, STATUSES
 from sense7.judge.score_text import HIGHEST, LOWEST
 from sense7.study import Study
