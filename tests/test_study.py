@@ -91,11 +91,15 @@ FRAME = pd.DataFrame({"a": [1.0], "b": ["x"]})
         (s7.load, (FRAME,), "load wants a text or a path as data; got a DataFrame. Give 'synthetic', the name"),
         (s7.load, (None,), "load wants a text or a path as data; got None."),
         (s7.read_workbook, (123,), "read_workbook wants a text or a path as path; got an int (123). Give the path"),
-        (s7.cronbach_alpha, (5,), "cronbach_alpha wants a DataFrame or an array as ratings; got an int (5)."),
+        (
+            s7.cronbach_alpha,
+            (5,),
+            "cronbach_alpha wants a DataFrame or an array with items in columns as ratings; got an int (5).",
+        ),
         (s7.alpha.alpha_row, (FRAME, None), "alpha_row wants ratings with a column of numbers for each item; column"),
         (s7.tables.estimates, ({}, "x"), "estimates wants a table of estimates as table; got a dict."),
         (s7.tables.estimates, (FRAME, "x"), "estimates wants a table of estimates as table; it lacks the columns"),
-        (s7.ratings.mean_levels, ("synthetic", None), "a finding wants a Study as study; got a str ('synthetic')."),
+        (s7.ratings.mean_levels, ("synthetic", None), "mean_levels wants a Study as study; got a str ('synthetic')."),
     ],
 )
 def test_a_wrong_kind_is_refused_with_what_is_wanted(function, args, said):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sense7.arguments import are_texts, checked, is_path, is_text
 from sense7.checkout import find_root
 from sense7.errors import UserError
 from sense7.files import write_whole
@@ -54,6 +55,7 @@ def write_json(path: str | Path, content: object) -> None:
     write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+@checked(notebook=is_text(), folder=is_path())
 class Recorder:
     """Collects the values of one notebook and keeps its file up to date.
 
@@ -241,6 +243,7 @@ def _running_cell() -> int | None:
     return len(shell.history_manager.input_hist_raw) - 1 if hasattr(shell, "kernel") else None
 
 
+@checked(folder=is_path(), notebooks=are_texts)
 def read_values(folder: str | Path, *notebooks: str) -> dict[str, dict]:
     """Read recorded values of a folder: key -> value.
 

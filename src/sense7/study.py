@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from sense7.arguments import checked, is_frame, is_text
 from sense7.errors import UserError
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
 from sense7.terminal import count_of, plain
@@ -23,6 +24,14 @@ STATES = (RATED, NOT_RATED, ABSENT, UNREADABLE)
 which says neither that the person rated nor that they declined, and so stands in no denominator."""
 
 
+@checked(
+    name=is_text(),
+    conversations=is_frame(),
+    messages=is_frame(),
+    turns=is_frame(),
+    participants=is_frame(optional=True),
+    columns=is_frame(),
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """One data set: who talked with what, what was said, how it was rated.

@@ -3,13 +3,17 @@
 import numpy as np
 import pandas as pd
 
-from sense7.errors import UserError, wrong_kind
+from sense7.arguments import checked, is_numbers, is_one_of
+from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sums_by_participant
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
 SCALE = Scale("log(1 - alpha)", lambda alpha: np.log1p(-alpha), lambda logs: -np.expm1(logs))
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
+
+MISSING = is_one_of(["pairwise", "listwise"])
+"""Check of a rule for missing ratings."""
 
 INTERVALS = ("participants", "percentile", "feldt")
 
@@ -55,12 +59,15 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
 
 
 def _prepared(ratings: pd.DataFrame | np.ndarray, missing: str) -> np.ndarray:
-    if missing not in {"pairwise", "listwise"}:
-        raise ValueError(f"missing must be 'pairwise' or 'listwise', not {missing!r}")
+    MISSING("the interval of alpha", "missing", missing)
     values = np.asarray(ratings, dtype=float)
     return values[np.isfinite(values).all(axis=1)] if missing == "listwise" else values
 
 
+@checked(
+    ratings=is_numbers("a DataFrame or an array with items in columns", dimensions=2),
+    missing=MISSING,
+)
 def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise") -> float:
     """Return Cronbach's alpha of items in columns, over units in rows.
 
@@ -92,8 +99,6 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     >>> round(cronbach_alpha(ratings), 4)
     0.9333
     """
-    if np.ndim(ratings) != 2:
-        raise wrong_kind("cronbach_alpha", "a DataFrame or an array", "ratings", ratings)
     values = _prepared(ratings, missing)
     return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 

@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from sense7.arguments import checked
 from sense7.errors import UserError, described, wrong_kind
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
@@ -146,6 +147,8 @@ def jackknife_error(left_out: np.ndarray) -> float:
     return float(np.sqrt((count - 1) * np.var(left_out)))
 
 
+@checked()
+@checked()
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
     """Bootstrap resamples of participants, the same for every statistic of a study.
@@ -484,6 +487,7 @@ class ConversationBootstrap(ParticipantBootstrap):
         return ParticipantBootstrap.too_few(participants).replace("participant", "conversation")
 
 
+@checked()
 @dataclass(frozen=True, eq=False)
 class StratifiedBootstrap(ParticipantBootstrap):
     """Resamples of participants within groups whose sizes the design fixed, such as the cells of an experiment.
@@ -601,9 +605,12 @@ def _require_participants(participants: object, may_be_empty: bool) -> None:
     wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
     if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
         raise UserError(f"{wanted}; got {described(participants)}.")
-    names = pd.Series(participants) if np.ndim(participants) == 1 else None
-    if names is None or (names.empty and not may_be_empty):
-        raise UserError(f"{wanted}; got {'none' if names is not None else f'{np.ndim(participants)} dimensions'}.")
+    has_rows = isinstance(participants, list | tuple) and any(isinstance(name, list | tuple) for name in participants)
+    names = None if has_rows or np.ndim(participants) != 1 else pd.Series(participants)
+    if names is None:
+        raise UserError(f"{wanted}; got several dimensions.")
+    if names.empty and not may_be_empty:
+        raise UserError(f"{wanted}; got none.")
     if missing := int(names.isna().sum()):
         raise UserError(f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows.")
     kinds = {"text" if isinstance(name, str) else "number" if isinstance(name, Real) else "" for name in names.unique()}

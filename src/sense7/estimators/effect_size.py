@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sense7.arguments import checked, is_numbers
 from sense7.estimators.order import rounded
 
 
@@ -30,6 +31,12 @@ def mean_difference(sums: np.ndarray) -> np.ndarray:
     return means[..., 0] - means[..., 1]
 
 
+@checked(
+    sums=is_numbers(
+        "the number, the sum and the sum of squares of each of two groups (group_moments gives them for rows)",
+        last=(2, 3),
+    )
+)
 def cohens_d(sums: np.ndarray) -> np.ndarray:
     r"""Return Cohen's d of two groups from their sums, with the pooled standard deviation.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import checked, is_mapping, is_numbers, is_text
 from sense7.errors import UserError, wrong_kind
 
 COLUMNS = ("estimate", "low", "high", "n", "unit", "method", "reason")
@@ -65,6 +66,7 @@ def estimate_row(
     } | ({"key": key} if key else {})
 
 
+@checked(rows=is_mapping(), name=is_text(), keys=is_mapping(optional=True))
 def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Return rows as a table of estimates.
 
@@ -85,8 +87,8 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
 
     Raises
     ------
-    ValueError
-        If the rows have no name.
+    UserError
+        If the rows have no name, or are no rows.
 
     Examples
     --------
@@ -94,8 +96,12 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     >>> estimate_table({"all": row, "good": row}, "turns", {"all": "turn_mean"})["key"].tolist()
     ['turn_mean', '']
     """
-    if not (isinstance(name, str) and name):
-        raise ValueError(f"a table of estimates needs a name of what its rows are, not {name!r}")
+    if not name:
+        raise UserError("estimate_table wants the name of what its rows are as name; got an empty text.")
+    if strange := [row for row, entry in rows.items() if not isinstance(entry, Mapping)]:
+        raise wrong_kind(
+            "estimate_table", "rows as estimate_row returns them", f"rows[{strange[0]!r}]", rows[strange[0]]
+        )
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
     keys_of_rows = {row: entry["key"] for row, entry in rows.items() if "key" in entry}
     keys_of_rows.update(keys or {})
@@ -179,6 +185,7 @@ def p_in_words(p: float) -> str:
     return "" if not np.isfinite(p) else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
+@checked(p=is_numbers("one p value for each test", dimensions=1))
 def holm(p) -> np.ndarray:
     r"""Return p values by Holm's rule, which controls the family-wise error rate.
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from sense7.arguments import checked, is_numbers
+from sense7.errors import UserError
 from sense7.estimators.alpha import correlations_from_covariances, unexplained_variances
 
 FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
@@ -126,6 +128,10 @@ def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.
     return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
 
 
+@checked(
+    loadings=is_numbers("one number for each item"),
+    uniquenesses=is_numbers("one number for each item"),
+)
 def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
     r"""Return omega total of one factor.
 
@@ -154,6 +160,11 @@ def omega_total(loadings: np.ndarray, uniquenesses: np.ndarray) -> np.ndarray:
     >>> round(float(omega_total(np.array([0.8, 0.8]), np.array([0.36, 0.36]))), 4)
     0.7805
     """
+    if loadings.ndim == 0 or loadings.shape != uniquenesses.shape or not loadings.shape[-1]:
+        raise UserError(
+            "omega_total wants the loading and the uniqueness of each item; got arrays of the shapes "
+            f"{loadings.shape} and {uniquenesses.shape}."
+        )
     common = loadings.sum(axis=-1) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         return common / (common + uniquenesses.sum(axis=-1))

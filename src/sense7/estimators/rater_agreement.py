@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import checked, is_numbers, is_one_of, is_share
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
 from sense7.estimators.order import rounded
@@ -19,6 +20,10 @@ STEPS = {"scale": "steps of the scale", "occurring": "steps between the values t
 _PIECE = 2000
 
 
+@checked(
+    tables=is_numbers("counts in tables of five by five levels", last=(LEVELS, LEVELS)),
+    weights=is_one_of(WEIGHTS),
+)
 def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
     r"""Return Cohen's weighted kappa from tables of counts.
 
@@ -169,12 +174,18 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
         return np.where(defined, (b - w) / (b + (size - 1) * w), np.nan)
 
 
+@checked(
+    table=is_numbers(
+        "a complete table of numbers with at least two rows and two columns", dimensions=2, fewest=2, missing=False
+    ),
+    confidence=is_share,
+)
 def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.DataFrame:
     """Return the six intraclass correlations of a complete table of rows rated on the same columns.
 
     Parameters
     ----------
-    table : array, shape (rows, columns)
+    table : array, DataFrame or list of rows, shape (rows, columns)
         At least two of each, no NaN.
     confidence : float
         Of the intervals, which take rows as independent and ratings as normal.

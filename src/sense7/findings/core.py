@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import bind_arguments, is_of_kind
 from sense7.errors import UserError, wrong_kind
 from sense7.estimators.alpha import joined
 from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
@@ -93,6 +94,17 @@ def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstr
     return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
 
 
+_KINDS = {
+    "study": is_of_kind(Study, "a Study", "Give what s7.load(...) returns."),
+    "bootstrap": is_of_kind(
+        ParticipantBootstrap,
+        "a ParticipantBootstrap",
+        "Give s7.ParticipantBootstrap(study.conversations['participant']).",
+    ),
+}
+"""Checks of what most findings are given, by the name of the parameter."""
+
+
 def finding(function: Callable) -> Callable:
     """Mark a public function of which values are recorded: each row that it returns under a key says so.
 
@@ -104,8 +116,11 @@ def finding(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def naming_itself(*arguments, **options):
+        given = bind_arguments(function.__qualname__, signature, arguments, options).arguments
+        for parameter, check in _KINDS.items():
+            if parameter in given and signature.parameters[parameter].default is inspect.Parameter.empty:
+                check(function.__qualname__, parameter, given[parameter])
         result = function(*arguments, **options)
-        given = signature.bind(*arguments, **options).arguments
         chosen = {option: value for option, value in given.items() if _is_option(value)}
         return _with_function(result, functools.partial(ComputedBy, name, chosen))
 

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from sense7.arguments import checked, is_frame, is_names
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.order import rounded
 from sense7.findings.core import Number, finding, need, require_own, share, tabulate
@@ -25,6 +26,7 @@ CHOICES = {
 """Other conventions of the ground truth -> end of the key of what they change."""
 
 
+@checked(turns=is_frame("conversation", numeric=DIMENSION_NAMES), conversations=is_names)
 def ground_truth(turns: pd.DataFrame, conversations: pd.Series) -> pd.Series:
     r"""Mean over rated dimensions within each turn, then over the rated turns.
 

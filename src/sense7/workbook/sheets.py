@@ -7,6 +7,7 @@ warning that names its cells and says what was done. Conventions: ``book/format.
 """
 
 import gc
+import inspect
 import math
 import re
 from collections import Counter, defaultdict
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from sense7 import taxonomy
-from sense7.errors import wrong_kind
+from sense7.arguments import bind_arguments, checked, is_path
 from sense7.study import ABSENT, STATES, UNREADABLE, Study
 from sense7.taxonomy import DIMENSIONS, RATING_NAMES, normalise_name, normalise_word
 from sense7.terminal import count_of
@@ -67,10 +68,10 @@ class ParsedWorkbook(Study):
         return Study(**vars(self) | frames | {"participants": people, "columns": pd.DataFrame(self.columns)})
 
 
+@checked(path=is_path("Give the path of a file."))
 def read_workbook(path: str | Path, **options) -> Study:
     """Read a workbook of the official format, or a folder of tables; options as for :func:`parse_workbook`."""
-    if not isinstance(path, (str, Path)):
-        raise wrong_kind("read_workbook", "a text or a path", "path", path, "Give the path of a file.")
+    bind_arguments("read_workbook", inspect.signature(parse_workbook), (path,), options)
     return parse_workbook(path, **options).study()
 
 
