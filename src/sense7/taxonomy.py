@@ -85,6 +85,17 @@ _NO_WORD = re.compile(r"[-:=.,;/|)\]}>\u20e3\s]*")
 _IN_BRACKETS = re.compile(r"[(\[{<\"'](.*)[)\]}>\"']")
 
 
+def has_small_digits(text: str) -> bool:
+    r"""Whether a text of several characters has a small digit, such as that of a footnote.
+
+    Examples
+    --------
+    >>> has_small_digits("4\u00b2"), has_small_digits("42")
+    (True, False)
+    """
+    return len(text.strip()) > 1 and any(character.isdigit() and not character.isdecimal() for character in text)
+
+
 def as_plain_number(text: str) -> float | None:
     """The number that a text in plain signs (see :func:`normalise_word`) is, with a decimal comma, too.
 
@@ -158,11 +169,11 @@ class Scale:
         ((4.0, 'good'), (None, 'very good'))
         """
         answer = normalise_word(text)
+        if len(answer) > LONGEST_ANSWER or has_small_digits(text):
+            return None, answer
         if (number := as_plain_number(answer)) is not None:
             return number, ""
         number_text, word = None, answer
-        if len(answer) > LONGEST_ANSWER:
-            return None, answer
         if match := _NUMBER_THEN_WORD.fullmatch(answer):
             number_text, word = match[1], match[2]
         elif match := _WORD_THEN_NUMBER.fullmatch(answer):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
 
 from sense7.characters import look_of, with_code_points, with_plain_signs
+from sense7.taxonomy import has_small_digits
 from sense7.terminal import count_of
 
 _LIKE_NUMBER = re.compile(
@@ -107,6 +108,8 @@ def as_number(cell, *, decimal_comma: bool = False) -> float | None:
     if decimal_comma and isinstance(cell, str) and _DECIMAL_COMMA.fullmatch(cell):
         cell = cell.replace(",", ".")
     if isinstance(cell, str) and not cell.isascii():
+        if has_small_digits(cell):
+            return None
         cell = with_plain_signs(cell)
     if isinstance(cell, int | float) or (isinstance(cell, str) and "_" not in cell):  # to Python 1_000 is a number
         with contextlib.suppress(ValueError, OverflowError):
