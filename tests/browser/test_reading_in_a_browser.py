@@ -27,6 +27,13 @@ def test_a_search_from_disk_finds_pages(reader):
     expect(page.locator("article h1")).to_contain_text(RELIABILITY)
 
 
+def test_what_a_search_found_in_a_closed_fold_is_shown(reader):
+    page = reader.open("search.html?q=Feldt")
+    page.locator("#search-results a[href*='03-reliability']").first.click()
+    expect(page.locator("article h1")).to_contain_text(RELIABILITY)
+    expect(page.locator("span.highlighted").first).to_be_visible()
+
+
 @pytest.mark.parametrize("file", ["notebooks/03-reliability.html", "book/ledger.html"])
 def test_paper_shows_the_finding_and_its_banner_without_what_is_for_the_screen(reader, file):
     page = reader.open(file)

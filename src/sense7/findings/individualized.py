@@ -117,7 +117,8 @@ def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts
     0.95
     """
     counts = np.asarray(counts, dtype=float)
-    f = counts / counts.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # without a row there are no shares: NaN
+        f = counts / counts.sum(axis=-1, keepdims=True)
     centered = coefficients - (f * coefficients).sum(axis=-1, keepdims=True)
     own = (f * np.diagonal(covariance, axis1=-2, axis2=-1)).sum(axis=-1)
     return (f * centered**2).sum(axis=-1) - own + np.einsum("...i,...ij,...j->...", f, covariance, f)
