@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7.errors import UserError
+from sense7.terminal import plain
 
 CARRIED = "_project"
 """Folder of an installed package with what a book is built from."""
 
 _SOURCES = ("book", "notebooks", "data", "src", "_config.yml", "_toc.yml", "requirements.lock")
 """What a book is made of: changes elsewhere in the checkout do not show in it."""
+
+_ASK_COMMIT = ("rev-parse", "--verify", "HEAD")
+_ASK_CHANGES = ("status", "--porcelain", "--untracked-files=all", "--", *_SOURCES)
 
 
 def find_root() -> Path | None:
@@ -161,26 +165,50 @@ def commit_of(root: Path) -> dict:
     top = _git(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top.strip()).resolve() != root:  # a folder inside some other repository
         return {"commit": None, "changed": None}
-    commit = _git(root, "rev-parse", "--verify", "HEAD")
-    changes = _git(root, "status", "--porcelain", "--untracked-files=all", "--", *_SOURCES)
+    commit = _git(root, *_ASK_COMMIT)
+    changes = _git(root, *_ASK_CHANGES)
     if commit is None or changes is None:
         return {"commit": None, "changed": None}
     return {"commit": commit.strip(), "changed": bool(changes)}
 
 
+def why_commit_unknown(root: Path) -> str:
+    """Why git doesn't give the commit of a checkout that has a history, in git's own words; else empty."""
+    if not os.path.lexists(root / ".git"):  # an archive, or an installed package: nothing is lost
+        return ""
+    for arguments in (_ASK_COMMIT, _ASK_CHANGES):
+        answer = _run_git(root, *arguments)
+        reason = ""
+        if answer is None:
+            reason = "git is not installed"
+        elif answer.returncode:
+            # With its remedy: where the checkout belongs to another user, the setting that allows it.
+            reason = plain(" ".join(answer.stderr.split()))
+        if reason:
+            return f"{root}: its commit is not known, and the pages say so: {reason}"
+    return ""
+
+
 def _git(root: Path, *arguments: str) -> str | None:
     """What git prints; None where it is missing or fails."""
+    answer = _run_git(root, *arguments)
+    if answer is None or answer.returncode:
+        return None
+    return answer.stdout
+
+
+def _run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess | None:
+    """What git answers, in English; None where it is missing."""
     # What a hook or a rebase sets would lead git to another repository.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603 - git, with words of our own
+        return subprocess.run(  # noqa: S603 - git, with words of our own
             ["git", "-C", str(root), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
+            env=environment | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
             check=False,
         )
     except OSError:
         return None
-    return None if done.returncode else done.stdout

@@ -45,9 +45,13 @@ INTERACTIVE = "../_build/interactive/results"
 
 
 def _results_folder(folder: str | Path) -> Path:
-    """The folder of results; the default one lies in the checkout wherever a notebook is run from."""
-    root = find_root() if str(folder) == INTERACTIVE else None
-    return root / "notebooks" / folder if root else Path(folder)
+    """The folder of results; the default one lies in the checkout, or below the working directory without one."""
+    if str(folder) != INTERACTIVE:
+        return Path(folder)
+    root = find_root()
+    if root is None:  # the folder above belongs to something else, on Colab to the system
+        return Path(INTERACTIVE).relative_to("..")
+    return root / "notebooks" / folder
 
 
 def write_json(path: str | Path, content: object) -> None:

@@ -24,7 +24,7 @@ from sense7.book.build import build_edition
 from sense7.book.editions import require_same_source, write_manifest
 from sense7.book.ledger import read_ledger, write_ledger
 from sense7.book.pages import banner as banner_of
-from sense7.book.plan import BuildError, configuration, resolve_inputs
+from sense7.book.plan import BuildError, configuration, declared_configuration, resolve_inputs
 from sense7.checkout import Project
 from sense7.errors import UserError
 from sense7.files import UNFINISHED, scratch_folder
@@ -247,9 +247,17 @@ def test_a_broken_configuration_is_named(checkout, text):
         configuration(checkout.root)
 
 
-def test_the_repository_is_that_of_the_checkout_where_it_is_known(checkout, monkeypatch):
+@pytest.mark.parametrize("server", [None, "https://github.com", "https://forge.example.org"])
+def test_pages_lead_to_the_repository_whose_workflow_builds_them_and_code_comes_from_the_declared_one(
+    checkout, monkeypatch, server
+):
+    declared = configuration(checkout.root)
     monkeypatch.setenv("GITHUB_REPOSITORY", "me/mine")
-    assert configuration(checkout.root)["repository"]["url"] == "https://github.com/me/mine"
+    monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+    if server:
+        monkeypatch.setenv("GITHUB_SERVER_URL", server)
+    assert configuration(checkout.root)["repository"]["url"] == f"{server or 'https://github.com'}/me/mine"
+    assert declared_configuration(checkout.root) == declared
 
 
 # The change of books

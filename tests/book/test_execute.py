@@ -1,9 +1,11 @@
 """Execution: in order, side by side, only what changed, the same to the last byte, and a clear word where it fails."""
 
+import errno
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -516,3 +518,15 @@ def test_without_dask_the_message_says_what_to_install(checkout, monkeypatch):
 def test_this_machine_maps_in_order(workers):
     with mapping(None, workers) as apply:
         assert list(apply(abs, [-3, 2, -1])) == [3, 2, 1]
+
+
+def test_without_a_way_to_this_machine_itself_no_kernel_is_waited_for(runner, monkeypatch):
+    runner.checkout.notebook("01-a", recording("01-a", "a"))
+
+    def unreachable(address, **options):
+        raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+
+    monkeypatch.setattr(socket, "create_connection", unreachable)
+    with pytest.raises(UserError, match=r"127\.0\.0\.1"):
+        runner.run()
+    assert list((runner.checkout.root / "cache").iterdir()) == []

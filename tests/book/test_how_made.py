@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from sense7.book import pages, plan
 from sense7.book.pages import describe
 from sense7.book.plan import versions
-from sense7.checkout import commit_of
+from sense7.checkout import commit_of, why_commit_unknown
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
@@ -58,6 +58,28 @@ def test_the_commit_of_a_repository_around_the_checkout_is_not_taken_for_its_own
 def test_without_git_the_commit_is_not_known(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert commit_of(tmp_path) == {"commit": None, "changed": None}
+
+
+@needs_git
+def test_why_a_commit_is_not_known_is_said_where_there_is_a_history(repository, tmp_path, monkeypatch):
+    assert why_commit_unknown(repository) == why_commit_unknown(tmp_path) == ""
+    (repository / ".git" / "HEAD").rename(repository / ".git" / "lost")
+    assert "not a git repository" in why_commit_unknown(repository)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git is not installed" in why_commit_unknown(repository)
+
+
+@needs_git
+def test_the_checkout_of_another_user_comes_with_gits_own_remedy(repository, monkeypatch):
+    # What git's own tests set: every folder then counts as somebody else's.
+    git_program = repository.parent / "bin" / "git"
+    git_program.parent.mkdir()
+    git_program.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "{GIT}" "$@"\n', "utf-8")
+    git_program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(git_program.parent))
+    monkeypatch.setenv("HOME", str(repository.parent))
+    assert commit_of(repository)["commit"] is None
+    assert "git config --global --add safe.directory" in why_commit_unknown(repository)
 
 
 @needs_git

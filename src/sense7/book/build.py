@@ -19,7 +19,14 @@ from typing import NamedTuple
 from sense7 import sources
 from sense7.book.editions import damage, list_editions, read_manifest, require_same_source, shown, write_manifest
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
-from sense7.book.plan import BuildError, Inputs, configuration, how_made, resolve_inputs
+from sense7.book.plan import (
+    BuildError,
+    Inputs,
+    configuration,
+    declared_configuration,
+    how_made,
+    resolve_inputs,
+)
 from sense7.errors import UserError
 from sense7.files import disk_trouble, lock_file, not_written, replacing_folder, scratch_folder, write_whole
 from sense7.record import MANIFEST, write_json
@@ -160,7 +167,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
 
     root, folder = inputs.project.sources, inputs.folder
     config = configuration(root)
-    install_from = installable_from(config["repository"])
+    install_from = installable_from(declared_configuration(root)["repository"])
     if inputs.project.is_checkout:
         derive_copies(find_notebooks(root), install_from)
     provenance = replace(inputs.provenance, kind=study.provenance.kind)

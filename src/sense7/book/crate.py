@@ -119,7 +119,7 @@ def write_crate(
     }
     versions = facts["made"]["versions"]
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
-    said = f"Commit {facts['made'].get('commit')}; library SHA-256 {facts['made']['library']}; {listed}"
+    said = f"Commit {facts['made'].get('commit') or 'not known'}; library SHA-256 {facts['made']['library']}; {listed}"
     software = _entity(repository, "SoftwareApplication", name="SENSE-7: a reproducible companion", description=said)
     software |= {"version": versions["sense7"], "url": repository, "license": {"@id": f"{_SPDX}MIT"}}
     licenses = [

@@ -121,8 +121,9 @@ class Kernels:
         from jupyter_core.utils import ensure_event_loop
         from nbclient.exceptions import DeadKernelError
 
-        from sense7.book.kernels import kernel_manager
+        from sense7.book.kernels import kernel_manager, require_loopback
 
+        require_loopback()
         logging.getLogger("papermill").addHandler(logging.NullHandler())  # what it has to say is in its exceptions
         notebook, source, done = job.notebook, scratch / "given.ipynb", scratch / "done.ipynb"
         given = notebook.defaults | job.parameters

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import random
 import signal
+import socket
 import sys
 import threading
 import uuid
@@ -17,12 +18,27 @@ from pathlib import Path
 from jupyter_client import AsyncKernelManager, LocalProvisioner
 from jupyter_client.kernelspec import KernelSpec
 
+from sense7.errors import UserError
+
 _LIBRARIES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib"),
     *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "matplotlib.backends.backend_svg"),
     *("pandas", "pandas.io.formats.html", "pandas.io.formats.csvs", "yaml"),
 )
 _LAUNCHER = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+
+def require_loopback() -> None:
+    """Refuse to start kernels where this machine doesn't reach itself: each would be waited for a minute."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            socket.create_connection(server.getsockname(), timeout=10).close()
+    except OSError as error:
+        raise UserError(
+            "no notebook can be executed: Jupyter talks to its kernels by 127.0.0.1, which is not reached "
+            f"({error.strerror or error}). Allow connections to it; in a container or sandbox without a network: "
+            "ip link set lo up"
+        ) from error
 
 
 def start_fork_server(modules: Iterable[str], environment: Mapping[str, str]) -> None:

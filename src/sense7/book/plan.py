@@ -232,18 +232,29 @@ def versions() -> dict[str, str]:
     return own | shown | {"system": f"{platform.system()} {platform.machine()}"}
 
 
-def configuration(root: Path) -> dict:
-    """Jupyter Book's configuration, with the address of this checkout's own repository where it is known."""
+def declared_configuration(root: Path) -> dict:
+    """Jupyter Book's configuration as the checkout's file has it, wherever it is read."""
     try:
         config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
         _ = config["repository"]["branch"], config["sphinx"]["config"]["html_theme_options"]
-        if repository := os.environ.get("GITHUB_REPOSITORY"):
-            config["repository"]["url"] = f"https://github.com/{repository}"
     except (yaml.YAMLError, KeyError, TypeError) as error:
         raise BuildError(
             f"_config.yml: {type(error).__name__}: {' '.join(str(error).split())}. It has to hold repository: url and "
             "branch, and sphinx: config: html_theme_options."
         ) from None
+    return config
+
+
+def configuration(root: Path) -> dict:
+    """Jupyter Book's configuration for pages: their links lead to the repository whose workflow builds them.
+
+    What is committed, or installs code, is made from :func:`declared_configuration`.
+    """
+    config = declared_configuration(root)
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    if repository:
+        server = os.environ.get("GITHUB_SERVER_URL") or "https://github.com"  # other forges set both
+        config["repository"]["url"] = f"{server}/{repository}"
     return config
 
 

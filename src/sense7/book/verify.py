@@ -132,7 +132,8 @@ def verify_edition(project: Project, edition: str, *, workers: int | None = None
         if versions.get(name) != version
     ]
     if library != now["library"]:
-        notes.append(f"the library is not the one that made the edition (commit then {made.get('commit')})")
+        commit = made.get("commit") or "not known"
+        notes.append(f"the library is not the one that made the edition (commit then {commit})")
     return Comparison(folder, provenance.label, counts, differences, notes)
 
 

@@ -50,7 +50,7 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build the book of a workbook; the last line is the path of its front page."""
-    from sense7.checkout import find_project
+    from sense7.checkout import find_project, why_commit_unknown
 
     with building("Building a book"):
         say = reporting(quiet)
@@ -60,6 +60,9 @@ def build(
         project = find_project()
         for line in installed_otherwise(project.sources):
             print(line, file=sys.stderr)
+        commit_problem = why_commit_unknown(project.sources)
+        if commit_problem:
+            print(commit_problem, file=sys.stderr)
         if not project.is_checkout:
             say(f"no checkout here: sense7 {__version__} as installed; written to {project.place / '_build'}")
         finished, _, changed = build_edition(
@@ -202,11 +205,11 @@ def site(
 def notebooks() -> None:
     """Derive the .ipynb files that Binder and Colab open from the text notebooks."""
     from sense7.book.notebooks import derive_copies, find_notebooks, installable_from
-    from sense7.book.plan import configuration
+    from sense7.book.plan import declared_configuration
     from sense7.checkout import find_checkout
 
     root = find_checkout()
-    address = installable_from(configuration(root)["repository"])
+    address = installable_from(declared_configuration(root)["repository"])
     stale = derive_copies(find_notebooks(root), address)
     print(f"{len(stale)} written" if stale else "up to date")
 
