@@ -71,7 +71,7 @@ def turn_ratings(minimal_sheets, cells, **options):
 
 @given(st.sampled_from(LISTS), st.data())
 def test_words_are_read_by_the_list_they_are_from_or_refused(scale_and_list, data):
-    """Whatever the list, its language and which of its levels nobody chose."""
+    """In any language, and with any of its levels chosen by nobody."""
     scale, listed = scale_and_list
     assume(listed.size == scale.size)
     by_level = {}
@@ -265,7 +265,7 @@ def test_labels_at_the_ends_alone_say_which_end_is_which(order, scale, minimal_s
 
 
 @given(st.sampled_from(sorted({*NO_ANSWER, *declining_words()})), st.integers(-9, 99), st.sampled_from(FORMS))
-def test_an_answer_that_declines_is_no_level_whatever_its_number(word, number, form):
+def test_an_answer_that_declines_is_no_level_beside_any_number(word, number, form):
     split = TURN_RATING.split_number(form.format(n=number, w=word))
     assume(split[0] == number)
     assert declines(split[1], TURN_RATING)
