@@ -339,6 +339,15 @@ def test_each_refused_conversation_is_named_with_its_reason_and_the_others_are_a
     expect(page.get_by_role("status").filter(has_text="Added: 2.")).to_contain_text("instructions or tool calls: 1.")
 
 
+def test_a_name_that_a_workbook_can_not_hold_is_replaced(new_person):
+    talk = CHATS[0]["messages"]
+    page = new_person(add_conversations=True, chats=()).begin("anna")
+    names = ("=1+1", "a\u200b\nb", "x" * 300, "")
+    page.locator("#paste").fill("\n".join(json.dumps({"id": name, "messages": talk}) for name in names))
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".added b")).to_have_text(["added-1", "a b", "x" * 100, "added-2"])
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -131,6 +131,8 @@ def page_html(study: StudyFile, conversations: Sequence[dict] = ()) -> str:
     }
     if study.add_conversations:
         carried["vocabulary"] = vocabulary()
+    else:
+        carried["words"] = {key: words for key, words in wording(study.language).items() if key != "refused"}
     return _PAGE.format(
         language="zh-Hans" if study.language == "zh" else study.language,
         policy="; ".join(f"{name} {value}" for name, value in rules.items()),

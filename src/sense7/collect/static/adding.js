@@ -7,15 +7,16 @@ function drawAdd() {
   const outcome = make("div", { role: "status" });
   const list = make("ol", { class: "added" });
   const drawList = () => list.replaceChildren(...state.conversations.map((conversation, place) => drawAdded(conversation, place)));
-  const sayFault = (...content) => fault.replaceChildren(...content.map((each) => (typeof each === "string" ? make("p", { class: "fault" }, each) : each)));
+  const sayFault = (text) => fault.replaceChildren(make("p", { class: "fault" }, text));
+  const sayRefused = (refused) => fault.replaceChildren(make("div", { class: "note fault" }, make("p", {}, words.not_added), drawRefused(refused)));
   const add = (text) => {
     outcome.replaceChildren();
-    sayFault();
+    fault.replaceChildren();
     if (text.length > LARGEST) return sayFault(words.add_large);
     const { read, refused, leftOut } = readConversations(text);
     if (!read.length && !refused.length) return sayFault(words.add_unread);
     for (const { name, messages } of read) addConversation(state, name, messages);
-    if (refused.length) sayFault(words.not_added, drawRefused(refused));
+    if (refused.length) sayRefused(refused);
     if (!read.length || !keepAnswers()) return undefined;
     steps = stepsOf(state);
     updates.forEach((update) => update());
@@ -30,7 +31,7 @@ function drawAdd() {
     if (chosen.size > 4 * LARGEST) { sayFault(words.add_large); return; }
     const bytes = new Uint8Array(await chosen.arrayBuffer());
     const refusal = refusalOfBytes(bytes);
-    if (refusal) sayFault(words.not_added, drawRefused([{ name: chosen.name, reason: refusal, values: {} }]));
+    if (refusal) sayRefused([{ name: chosen.name, reason: refusal, values: {} }]);
     else add(new TextDecoder().decode(bytes));
   };
   const file = make("input", { type: "file", id: "file", accept: ".jsonl,.json,.txt,text/plain,application/json", change: addFile });

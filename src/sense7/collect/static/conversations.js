@@ -49,10 +49,11 @@ function readConversations(text) {
   return result;
 }
 
-/* A name is shown and stored as it is: on one line, with nothing that is not seen, and beginning like no formula. */
+/* A name is on one line, with nothing that is not seen, and begins like no formula of a spreadsheet program. */
 function nameOf(text) {
-  const name = String(text ?? "").normalize("NFC").replace(/\s+/g, " ").trim();
-  return /^[^=+\-@\p{C}][^\p{C}]{0,99}$/u.test(name) ? name : null;
+  const seen = String(text ?? "").normalize("NFC").replace(/\s+/g, " ").replace(/\p{C}/gu, "").trim();
+  const name = [...seen].slice(0, 100).join("");
+  return /^[^=+\-@]/.test(name) ? name : null;
 }
 
 function nameIn(record) {

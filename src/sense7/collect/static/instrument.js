@@ -5,6 +5,7 @@ let state = null;
 let steps = [];
 let position = 0; // the step that this tab shows; every tab has its own
 let note = "";
+let checking = 0;
 let updates = []; // what is drawn anew when another tab answered
 
 const onOtherTab = (update) => updates.push(update);
@@ -35,7 +36,14 @@ function keepAnswers() {
   keep(state);
   if (before !== canKeep) showWhetherKept();
   askBeforeLeaving();
+  clearTimeout(checking);
+  checking = setTimeout(keepWhatIsLacking, 500);
   return true;
+}
+
+/* A while after an answer, and when the tab is left: what another tab overwrote at the same moment is kept again. */
+function keepWhatIsLacking() {
+  if (state && canKeep && !wasRemoved(state) && keptLacks(state)) keepAnswers();
 }
 
 /* If the browser's store is full or closed, the person is told at once. */
@@ -58,13 +66,14 @@ function askBeforeLeaving() {
 const onlyHere = () => state !== null && !canKeep && state.clock > 0;
 
 /* What other tabs kept is shown, and nothing is written: else two tabs would answer each other without end. */
-function takeOver() {
+function takeOver(text = null) {
   if (!state) return;
   if (wasRemoved(state)) {
     sayOnce(words.deleted); // what is done here next leads to the beginning
     return;
   }
-  if (!joinKept(state)) return;
+  const written = joinKept(state, answersIn(text)); // what that tab wrote, also if this one wrote over it
+  if (!joinKept(state) && !written) return;
   const shown = nameOfStep(steps[position]);
   steps = stepsOf(state);
   const found = steps.findIndex((step) => nameOfStep(step) === shown);
@@ -292,11 +301,14 @@ window.addEventListener("hashchange", () => {
   if (number !== null && number !== position) moveTo(number);
 });
 window.addEventListener("storage", (event) => {
-  if (state && [placeOf(state.person), REMOVED, null].includes(event.key)) takeOver();
+  if (!state) return;
+  if (event.key === placeOf(state.person)) takeOver(event.newValue);
+  else if (event.key === REMOVED || event.key === null) takeOver();
 });
 // A tab that slept was told nothing.
 window.addEventListener("pageshow", (event) => { if (event.persisted) takeOver(); });
-document.addEventListener("visibilitychange", () => { if (!document.hidden) takeOver(); });
+document.addEventListener("visibilitychange", () => { if (document.hidden) keepWhatIsLacking(); else takeOver(); });
+window.addEventListener("pagehide", keepWhatIsLacking);
 
 const person = lastPerson();
 const before = person ? keptAnswers(person) : null;

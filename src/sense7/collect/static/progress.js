@@ -39,9 +39,11 @@ function parsedOr(otherwise, text) {
   }
 }
 
-function keptAnswers(person) {
-  const kept = parsedOr(null, stored((store) => store.getItem(placeOf(person))));
-  return kept && { clock: 0, times: {}, removed: [], ...kept };
+const keptAnswers = (person) => answersIn(stored((store) => store.getItem(placeOf(person))));
+
+function answersIn(text) {
+  const kept = parsedOr(null, text);
+  return Array.isArray(kept?.conversations) ? { clock: 0, times: {}, removed: [], ...kept } : null;
 }
 
 /* Who rates in this tab; in a new tab, who rated last. */
@@ -128,8 +130,7 @@ function freeName(name, taken) {
 }
 
 /* Take over what is newer in the kept answers; whether there was anything. */
-function joinKept(state) {
-  const kept = keptAnswers(state.person);
+function joinKept(state, kept = keptAnswers(state.person)) {
   if (!kept) return false;
   const before = JSON.stringify(state.conversations.map(identityOf));
   state.clock = Math.max(state.clock, kept.clock);
@@ -149,6 +150,16 @@ function joinKept(state) {
     changed = true;
   }
   return changed;
+}
+
+/* Whether the kept answers lack any of these: another tab wrote at the same moment, before it saw them. */
+function keptLacks(state) {
+  const kept = keptAnswers(state.person);
+  if (!kept) return false;
+  const seen = new Set([...kept.removed, ...kept.conversations.map(identityOf)]);
+  return Object.entries(state.times).some(([question, time]) => time > (kept.times[question] ?? 0)) ||
+    [...state.removed, ...state.conversations.map(identityOf)].some((conversation) => !seen.has(conversation)) ||
+    state.removed.some((conversation) => !kept.removed.includes(conversation));
 }
 
 /* In both tabs, added conversations stand in the order in which they were added. */
