@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from sense7 import cli
 from sense7.book import execute
-from sense7.book.editions import write_manifest
+from sense7.book.editions import FORMAT, write_manifest
 from sense7.book.execute import Rerun
 from sense7.workbook import read_sheets
 
@@ -230,7 +230,7 @@ def write_ledger(root, name, *rows):
     folder = root / "_build" / "editions" / name
     folder.mkdir(parents=True)
     (folder / "ledger.json").write_text(json.dumps(rows), "utf-8")
-    (folder / "edition.json").write_text(json.dumps({"label": f"the data of {name}"}), "utf-8")
+    (folder / "edition.json").write_text(json.dumps({"format": FORMAT, "label": f"the data of {name}"}), "utf-8")
     write_manifest(folder)
 
 

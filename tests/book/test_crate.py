@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sense7 import cli
-from sense7.book.editions import write_manifest
+from sense7.book.editions import FORMAT, write_manifest
 from sense7.errors import UserError
 from sense7.sources.registry import SOURCE_SHEET
 from sense7.taxonomy import SYNTHETIC_SHEET
@@ -34,7 +34,7 @@ def edition(tmp_path, minimal_sheets, monkeypatch):
         notebooks = {"03-reliability": {"data": "../data/mine.xlsx", "draws": 2000}, "06-poor-turn": {"draws": 2000}}
         made = {"notebooks": notebooks, "versions": {"sense7": "0", "Python": "3", "numpy": "2"}, "library": "ab"}
         facts = {
-            "name": "mine", "kind": kind, "label": label, "file": "mine.xlsx", "verified": False,
+            "format": FORMAT, "name": "mine", "kind": kind, "label": label, "file": "mine.xlsx", "verified": False,
             "sha256": hashlib.sha256(workbook.read_bytes()).hexdigest(), "parameters": "draws = 2000", "made": made,
         }  # fmt: skip
         for name, content in {"edition": facts, "ledger": [], "results/03-reliability": RESULT}.items():

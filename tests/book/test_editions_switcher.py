@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from helpers.checkout import SHARED_FILE, SHARED_NAME
-from sense7.book.editions import list_editions, write_manifest, write_site
+from sense7.book.editions import FORMAT, list_editions, write_manifest, write_site
 from sense7.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ def make_edition(editions, name, label="some data", pages=("book/index", "notebo
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(PAGE.format(root="../" * page.count("/") or "./", name=name), "utf-8")
     shutil.copyfile(ROOT / "book" / "static" / "editions.js", folder / "html" / "_static" / "editions.js")
-    (folder / "edition.json").write_text(json.dumps({"label": label}), "utf-8")
+    (folder / "edition.json").write_text(json.dumps({"format": FORMAT, "label": label}), "utf-8")
     return folder
 
 

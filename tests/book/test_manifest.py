@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
-from sense7.book.editions import damage, read_manifest, write_manifest, write_site
+from sense7.book.editions import FORMAT, damage, read_manifest, write_manifest, write_site
 from sense7.book.ledger import read_ledger
 from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
@@ -20,6 +20,7 @@ from sense7.errors import UserError
 
 HEAVY = {"numpy", "pandas", "scipy", "matplotlib", "sphinx", "jupytext", "papermill"}
 FACTS = {
+    "format": FORMAT,
     "label": "mine",
     "file": "m.xlsx",
     "sha256": "0",
@@ -65,6 +66,19 @@ def test_a_file_that_is_not_the_editions_is_named_and_the_edition_refused(editio
         with pytest.raises(UserError, match="changed"):
             write_crate(Project(tmp_path, tmp_path), "mine", tmp_path / "mine.zip")
         assert not (tmp_path / "site").exists() | (tmp_path / "mine.zip").exists()
+
+
+@pytest.mark.parametrize("facts", [FACTS | {"format": FORMAT + 1}, FACTS | {"format": None}, {"label": "mine"}])
+def test_an_edition_of_another_version_is_refused_in_words_by_ledger_site_and_export(edition, tmp_path, facts):
+    (edition / "edition.json").write_text(json.dumps(facts), "utf-8")
+    write_manifest(edition, "key")
+    for use in (
+        lambda: read_ledger(tmp_path, "mine"),
+        lambda: write_site(edition.parent, ["mine"], tmp_path / "site"),
+        lambda: write_crate(Project(tmp_path, tmp_path), "mine", tmp_path / "mine.zip"),
+    ):
+        with pytest.raises(UserError, match=r"edition\.json: .*version of this project.* the edition again"):
+            use()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"key": 1}', "null"])

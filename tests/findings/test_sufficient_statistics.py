@@ -1,9 +1,13 @@
 """Data in parts: the sums of the parts give what the data in one piece give."""
 
+import os
+import signal
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from sense7.book.scheduler import mapping
 from sense7.errors import UserError
 from sense7.estimators import alpha, rater_agreement
 from sense7.estimators.bootstrap import ParticipantBootstrap
@@ -133,3 +137,12 @@ def test_a_participant_in_two_parts_is_refused(study):
     part = sums_of_part(study)
     with pytest.raises(UserError, match="'P001' is in several parts"):
         estimates_of_parts([part, part], **DRAWS)
+
+
+def end_this_worker(_item):
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_worker_that_the_system_ends_is_one_sentence_on_memory_and_jobs():
+    with pytest.raises(UserError, match=r"one of 2 worker processes .* memory.*--jobs 1"), mapping(None, 2) as apply:
+        list(apply(end_this_worker, range(4)))

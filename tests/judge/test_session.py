@@ -171,6 +171,33 @@ def test_what_is_no_journal_is_refused(name, content, said, server, study_of, tm
         plan_for(study_of(1), server, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (f"PRAGMA user_version = {journal.VERSION + 1}", "written by another version of sense7"),
+        ("UPDATE replies SET content = json_set(content, '$.of_a_later_version', 1)", "the answer of run 1 .*version"),
+        ("UPDATE replies SET content = '[1'", "the answer of run 1 .*version"),
+        ("UPDATE asked SET content = '{}'", "what was asked .*version"),
+    ],
+)
+def test_a_journal_of_another_version_is_refused_in_words(change, said, server, study_of, tmp_path):
+    ask(study_of(2), server, tmp_path)
+    with sqlite3.connect(tmp_path / JOURNAL) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (journal.VERSION,)
+        database.execute(change)
+    with pytest.raises(UserError, match=said):
+        ask(study_of(2), server, tmp_path)
+
+
+def test_a_journal_from_before_versions_were_kept_goes_on(server, study_of, tmp_path):
+    ask(study_of(2), server, tmp_path)
+    asked = len(server.asked)
+    with sqlite3.connect(tmp_path / JOURNAL) as database:
+        database.execute("PRAGMA user_version = 0")
+    ask(study_of(2), server, tmp_path)
+    assert len(server.asked) == asked
+
+
 def test_answers_to_another_request_are_refused(server, study_of, tmp_path):
     ask(study_of(3), server, tmp_path)
     with sqlite3.connect(tmp_path / JOURNAL) as database:

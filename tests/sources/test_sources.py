@@ -1,5 +1,6 @@
 """Fetching from a real server on loopback, and what is then known of a file's origin."""
 
+import contextlib
 import gc
 import hashlib
 import json
@@ -232,6 +233,25 @@ def stalled(handler):
     time.sleep(1)
 
 
+def drip(handler, start):
+    """Send a byte now and then, each in time for a client that waits for the next bytes alone."""
+    handler.wfile.write(start)
+    with contextlib.suppress(OSError):
+        for _ in range(80):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            time.sleep(0.1)
+    handler.close_connection = True
+
+
+def dripping(handler):
+    drip(handler, b"HTTP/1.0 200 OK\r\n\r\nPK\x03\x04")
+
+
+def dripping_head(handler):
+    drip(handler, b"HTTP/1.0 200 OK\r\nX-Long: ")
+
+
 HTML = b"\n<!doctype html><html><title>Sign in</title></html>"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 FAULTS = {
@@ -250,6 +270,8 @@ FAULTS = {
     "other host": (redirect("http://localhost:1/a.xlsx"), "refused to follow it to another host, localhost"),
     "slow": (lambda handler: time.sleep(1), "doesn't answer in time.*--mirror"),
     "stalled": (stalled, "doesn't answer in time.*--mirror"),
+    "a byte at a time": (dripping, "had not come whole after"),
+    "a head that never ends": (dripping_head, "had not come whole after"),
     "another workbook": (workbook, "not SENSE-7: without the sheet Messages"),
     "loop": (redirect("/official.xlsx"), "sends can't be read"),
 }
@@ -259,6 +281,8 @@ FAULTS = {
 def test_a_fault_is_one_message_and_leaves_the_old_file(server, places, monkeypatch, fault, left_behind):
     answer, message = FAULTS[fault]
     monkeypatch.setattr(download, "LARGEST", 2**20)
+    if "byte" in fault or "head" in fault:
+        monkeypatch.setattr(download, "LONGEST", 1.5)
     if fault in ("slow", "stalled"):
         monkeypatch.setattr(download, "TIMEOUT", (0.2, 0.2))
     if answer is workbook:

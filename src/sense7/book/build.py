@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sense7 import sources
-from sense7.book.editions import damage, list_editions, read_manifest, require_same_source, shown, write_manifest
+from sense7.book.editions import (
+    FORMAT,
+    damage,
+    list_editions,
+    read_manifest,
+    require_same_source,
+    shown,
+    write_manifest,
+)
 from sense7.book.notebooks import derive_copies, find_notebooks, installable_from, refuse_edited, to_ipynb
 from sense7.book.plan import (
     BuildError,
@@ -231,6 +239,7 @@ def _facts(inputs: Inputs, study, provenance) -> dict:
     given = [f"{name} = {value}" for name, value in sorted(inputs.given.items())]
     credited = provenance.kind == "third-party" and provenance.source
     return {
+        "format": FORMAT,
         "name": inputs.name,
         "kind": provenance.kind,
         "label": provenance.label,

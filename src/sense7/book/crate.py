@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.editions import find_edition, read_json, require_whole
+from sense7.book.editions import find_edition, read_facts, require_whole
 from sense7.book.plan import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
@@ -50,7 +50,7 @@ def write_crate(
     """
     folder = find_edition(project.place, edition)
     require_whole(folder)
-    facts = read_json(folder / "edition.json")
+    facts = read_facts(folder)
     given = _license_address(license) if license else ""
     workbook = folder / "data" / facts["file"]
     study = load(workbook)

@@ -18,6 +18,9 @@ from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
 
+FORMAT = 1
+"""Version of what an edition holds: it is raised whenever its files have other fields or places."""
+
 PUBLISHED = ("html", "results", "ledger.json", "edition.json")
 """What a site holds of an edition: its pages, and what they were made from as files to read."""
 
@@ -34,6 +37,23 @@ def read_json(path: Path):
         raise UserError(f"{path}: {reason(error)}. The edition is not whole: copy or build it again.") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: no JSON ({one_line(error)}). Copy or build the edition again.") from None
+
+
+def read_facts(edition: Path) -> dict:
+    """What an edition says of itself in edition.json; refused if it is of another version."""
+    path = edition / "edition.json"
+    facts = read_json(path)
+    if not isinstance(facts, dict) or "format" not in facts:
+        raise UserError(
+            f"{path}: not what a build writes, or written by a version of this project that gave none. Copy or build "
+            "the edition again."
+        )
+    if facts["format"] != FORMAT:
+        raise UserError(
+            f"{path}: built by another version of this project (version of the edition: {facts['format']!s:.20}; this "
+            f"one reads {FORMAT}). Build the edition again, or use the version that built it."
+        )
+    return facts
 
 
 def edition_folder(place: Path, name: str) -> Path:
@@ -124,6 +144,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
         if _listed(editions / name) is None:
             raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
         require_whole(editions / name)
+        read_facts(editions / name)
     from jinja2 import Environment, PackageLoader  # Sphinx's
 
     try:

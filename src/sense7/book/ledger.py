@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import sense7
-from sense7.book.editions import find_edition, read_json, require_whole
+from sense7.book.editions import find_edition, read_facts, read_json, require_whole
 from sense7.book.plan import BuildError, Jobs
 from sense7.claims import POWER_FILE, Claim, Row, make_ledger
 from sense7.implied import FILE as IMPLIED
@@ -24,7 +24,8 @@ def read_ledger(place: Path, edition: str) -> tuple[list[dict], str]:
     """Ledger of a finished edition, as plain values, and what its data are."""
     folder = find_edition(place, edition)
     require_whole(folder)
-    return read_json(folder / "ledger.json"), read_json(folder / "edition.json")["label"]
+    label = read_facts(folder)["label"]
+    return read_json(folder / "ledger.json"), label
 
 
 def read_truth(path: Path, study: Study) -> dict | None:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -70,9 +71,17 @@ class Cluster:
 
     def map(self, function: Callable, items: Iterable) -> list:
         """Call a function on each item, and give the results in order."""
+        from distributed import KilledWorker
+
         # Sent to each worker once: it may hold much that all calls take.
         sent = self._client.scatter([function], broadcast=True, hash=False)[0]
-        return self._client.gather(self._client.map(_called, list(items), function=sent, pure=False))
+        try:
+            return self._client.gather(self._client.map(_called, list(items), function=sent, pure=False))
+        except KilledWorker as error:
+            raise UserError(
+                f"--scheduler: every worker that took up a part died of it ({one_line(error)}), probably for want of "
+                "memory. Start workers with more memory, or write the data set in more parts."
+            ) from None
 
     def close(self) -> None:
         """Leave the cluster; tasks that nobody waits for any more are called off."""
@@ -99,6 +108,12 @@ def mapping(address: str | None, workers: int | None = None) -> Iterator[Callabl
     elif (workers := workers or os.cpu_count() or 1) == 1:
         yield map
     else:
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            # Several at a time, with which the function is sent once: it may hold much that all of them take.
-            yield lambda function, items: pool.map(function, items, chunksize=-(-len(items) // (4 * workers)))
+        try:
+            with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+                # Several at a time, with which the function is sent once: it may hold much that all of them take.
+                yield lambda function, items: pool.map(function, items, chunksize=-(-len(items) // (4 * workers)))
+        except BrokenProcessPool:
+            raise UserError(
+                f"one of {workers} worker processes was ended from outside, probably by the system for want of memory. "
+                "Nothing was written; run it with fewer at once, such as --jobs 1, or on a machine with more memory."
+            ) from None

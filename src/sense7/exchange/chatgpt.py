@@ -72,7 +72,8 @@ def branch_of_list(about: Mapping, messages: list, where: str, *, rooted: bool =
             raise ValueError(f"{where}: the node {current[:40]!r} is its own ancestor; expected a tree")
         path[current] = None
         current = parents[current]
-    return [names.index(name) for name in reversed(path)]
+    positions = {name: number for number, name in enumerate(names)}
+    return [positions[name] for name in reversed(path)]
 
 
 def read_chatgpt(record: Mapping) -> Chat:
@@ -90,8 +91,9 @@ def read_chatgpt(record: Mapping) -> Chat:
         where = f"mapping[{name[:40]!r}]"
         if message := expect(nodes[name], dict, where).get("message"):
             parts += _read(expect(message, dict, f"{where}.message"), f"{where}.message")
+    on_path = set(path)
     parts += [
-        BRANCH for name in names if name not in path and isinstance(nodes[name], dict) and nodes[name].get("message")
+        BRANCH for name in names if name not in on_path and isinstance(nodes[name], dict) and nodes[name].get("message")
     ]
     return content.assemble(parts, content.name_of(record, ("conversation_id", "id")), record, clock=True)
 

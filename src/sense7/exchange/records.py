@@ -1,7 +1,7 @@
 """Records of a file: what stands in it as JSON, JSON Lines, an archive of JSON, or plain text, each with its place.
 
 What can't be read is refused with line and byte. No text, line or part of an archive is taken into memory beyond
-``LARGEST`` bytes, regardless of what an archive says of itself.
+``LARGEST`` bytes and ``MOST_VALUES`` values, regardless of what an archive says of itself.
 """
 
 import json
@@ -17,11 +17,19 @@ from sense7.exchange.readers import Transcript, is_messages
 from sense7.files import one_line, reading
 from sense7.workbook.tables import decoded
 
-LARGEST = 2**30
+LARGEST = 2**28
 """Bytes of one JSON text: a whole file, a line of JSON Lines, a part of an archive."""
+
+MOST_VALUES = 10_000_000
+"""Values of one JSON text, each of which takes many times the memory of its shortest form."""
+
+DENSEST, ALWAYS_SMALL = 200, 2**24
+"""How many times its size an archive may unpack to (conversations reach about 20); bytes that are never too much."""
 
 _JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*[,\]]))")
 """How JSON begins; a plain text can begin with a bracket, too, as in [9:41] and [31.12.23, 21:41]."""
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 
 _PACKINGS = {
@@ -97,6 +105,12 @@ def _archive(path: Path) -> Iterator[tuple[str, object]]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
+            unpacked = sum(info.file_size for info in archive.infolist() if info.filename.endswith(".json"))
+            if unpacked > max(ALWAYS_SMALL, DENSEST * path.stat().st_size):
+                raise UserError(
+                    f"{path}: unpacks to {unpacked / 2**20:,.0f} MiB, more than conversations in a file of its size. "
+                    "Check where it comes from, or export it again."
+                )
             chats = sorted(name for name in names if re.fullmatch(r"(?:[^/]+/)?conversations(?:-\d+)?\.json", name))
             if "header.json" in names:
                 header = _part(archive, "header.json", path)
@@ -142,9 +156,20 @@ def _text(content: bytes, where: str) -> str:
     return decoded(content, where, "Save or export it again in UTF-8.")
 
 
+def _count_values(text: str) -> int:
+    """Number of values of a JSON text at most: what stands in its strings is not counted."""
+    return sum(map(_STRING.sub("", text).count, ",[{"))
+
+
 def parsed(content: bytes, where: str) -> object:
     """A JSON value; NaN and its like, which JSON doesn't have, are nothing."""
     text = _text(content, where)
+    marks = sum(map(text.count, ",[{"))  # those in strings included, which are taken out only where that matters
+    if marks > MOST_VALUES and _count_values(text) > MOST_VALUES:
+        raise UserError(
+            f"{where}: more than {MOST_VALUES:,} values of JSON in one piece. Split it: JSON Lines, with one "
+            "conversation per line, can be of any length."
+        )
     try:
         return json.loads(text, parse_constant=lambda name: None)
     except RecursionError:

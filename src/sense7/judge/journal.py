@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import lock_file, not_written, reason
+from sense7.files import lock_file, not_written, one_line, reason
 from sense7.judge.answers import Answer
 from sense7.judge.requests import Questions
 from sense7.terminal import silent
@@ -26,6 +26,9 @@ from sense7.terminal import silent
 __all__ = ["JOURNAL", "Journal"]
 
 JOURNAL = "journal.sqlite"
+VERSION = 1
+"""Version of the tables and of the answers in them, which SQLite keeps as user_version; 0 where none was kept yet."""
+
 _EARLIER = "journal.jsonl"
 _ROOM = 2**16  # bytes, of a disk that is full
 _TABLES = """
@@ -99,6 +102,12 @@ class Journal:
                 tables = {name for (name,) in names}
                 if tables and not {"asked", "requests", "replies"} <= tables:
                     raise sqlite3.DatabaseError("other tables")
+                (version,) = database.execute("PRAGMA user_version").fetchone()
+                if version not in {0, VERSION}:
+                    raise UserError(
+                        f"{path}: written by another version of sense7 (journal version {version}; this one reads "
+                        f"{VERSION}). Go on with that version, or choose another folder."
+                    )
                 yield cls(folder, database) if tables else None
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
@@ -138,7 +147,7 @@ class Journal:
                 database.rollback()  # of an attempt before
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute("PRAGMA synchronous = FULL")  # an answer outlives a failure of power, too
-                database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+                database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
 
             _when_free(path, say, prepare)
             journal = cls(folder, database, unlocked, say)
@@ -155,8 +164,14 @@ class Journal:
     @property
     def content(self) -> dict:
         """What was asked: ``asked``, ``about`` and ``runs``; empty in a new journal."""
-        found = self._one("SELECT content FROM asked")
-        return json.loads(found[0]) if found else {}
+        row = self._one("SELECT content FROM asked")
+        if row is None:
+            return {}
+        try:
+            content = json.loads(row[0])
+            return {"asked": dict(content["asked"]), "about": dict(content["about"]), "runs": int(content["runs"])}
+        except (ValueError, LookupError, TypeError) as error:
+            raise UserError(self._otherwise("what was asked", error)) from None
 
     @property
     def has_answer(self) -> bool:
@@ -242,7 +257,19 @@ class Journal:
         """Answers of a run and what came of its failures, by conversation; of this session they have been read."""
         query = "SELECT name, content FROM replies JOIN requests USING (place) WHERE run = ?"
         rows = self._database.execute(query, (run,))
-        return {name: self._added.get((name, run)) or Answer(**json.loads(content)) for name, content in rows}
+        answers = {}
+        for name, content in rows:
+            try:
+                answers[name] = self._added.get((name, run)) or Answer(**json.loads(content))
+            except (ValueError, TypeError) as error:
+                raise UserError(self._otherwise(f"the answer of run {run:,} to conversation {name!r}", error)) from None
+        return answers
+
+    def _otherwise(self, part: str, error: Exception) -> str:
+        return (
+            f"{self.folder / JOURNAL}: {part} was written by another version of sense7, or changed since "
+            f"({one_line(error)}). Go on with the version that wrote it, or choose another folder."
+        )
 
     def counts(self, characters_a_token: int) -> tuple[int, int]:
         """Number of answers, and the estimated tokens of their requests."""

@@ -13,13 +13,13 @@ from sense7.taxonomy import has_small_digits
 from sense7.terminal import count_of
 
 _LIKE_NUMBER = re.compile(
-    r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)?\s*"
-    r"[(+\u2212-]?\d[\d.,'\u2019\s]*\)?\s*(?:%|[^\w\s.,:;/+-]|[^\W\d_]{1,7}\.?)?",
+    r"=.+|(?!\d{1,4}\.\d{1,2}\.\d{2,4}$)[~<>\u2248]?\s*+(?:(?:[A-Z]{0,2}[^\w\s.,:;/+(-]|[A-Z]{3}|Rs\.?)\s*+)?"
+    r"[(+\u2212-]?\d[\d.,'\u2019\s]*+\)?\s*+(?:%|[^\w\s.,:;/+-]|[^\W\d_]{1,7}\.?)?",
     re.DOTALL,
 )
 """A number as people write one: digits grouped, a decimal comma, a currency, a unit, a percent sign; or a formula."""
 
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d+,\d+\s*", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\s*+[+-]?(?![1-9]\d{0,2},\d{3}\s*$)\d++,\d++\s*", re.ASCII)
 """One comma between digits that can't separate thousands."""
 
 _SCIENTIFIC = re.compile(r"-?\d(?:[.,](\d+))?[eE]([+-])(\d{1,3})")

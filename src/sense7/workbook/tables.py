@@ -18,11 +18,11 @@ from sense7.files import one_line, reading
 from sense7.terminal import count_of
 from sense7.workbook.diagnostics import refusal
 from sense7.workbook.ids import as_text
-from sense7.workbook.xlsx import Sheet, without_end
+from sense7.workbook.xlsx import MOST_CELLS, MOST_COLUMNS, Sheet, without_end
 
 csv.field_size_limit(2**31 - 1)  # by itself the module takes a text of 131,072 characters for an open quote
 
-_SEPARATOR = re.compile(r'"?sep=(.)"?\1*\s*', re.IGNORECASE)
+_SEPARATOR = re.compile(r'"?sep=(.)"?\1*+\s*', re.IGNORECASE)
 """A first line by which Excel is told the separator."""
 
 _NUMBER = re.compile(r"-?\d{1,17}(\.\d{1,17})?")
@@ -100,6 +100,8 @@ def read_table(path: Path) -> Sheet:
         if not header:
             raise refusal(path, "no-names")
         for number, cells in enumerate(table, 2):
+            if len(header) > MOST_COLUMNS or len(header) * number > MOST_CELLS:
+                raise refusal(path, "too-far/table", columns=len(header), rows=number)
             if len(filled := without_end(cells, "")) > len(header):
                 counts = {"cells": count_of(len(filled), "cell"), "columns": count_of(len(header), "column")}
                 raise refusal(path, "too-many-fields", row=number, **counts)

@@ -15,7 +15,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -32,24 +32,37 @@ LONGEST_TEXT = 32_767
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 MOST_CELLS = 26 * 999_999
-"""Cells of the rectangle from A1 to a sheet's last filled cell."""
+"""Cells of the rectangles from A1 to the last filled cell, over all sheets of a file."""
 
-MOST_TAGS = 1_000_000
-"""Tags of a part beside the sheets that are looked at."""
+MOST_TAGS, DEEPEST, LONGEST_TAG = 1_000_000, 1_000, 2**16
+"""Tags of a part beside the sheets that are looked at; tags inside each other; bytes of a tag."""
+
+MOST_SHARED = 4_000_000
+"""Texts of a workbook to which cells refer by their number."""
 
 LARGEST, DENSEST, ALWAYS_SMALL = 256 * 2**20, 100, 16 * 2**20
-"""Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much."""
+"""Bytes that a package may unpack to; times its own size (workbooks are about 10); what is never too much.
+
+The first is also the limit of all texts in cells once shared ones, which a package holds once, stand in each cell.
+"""
 
 # Signs of what calamine does not tell. Compiled, since b"<f" in xml takes more than twice as long.
 _SIGNS = [
     rb"=[\"']e[\"']",  # an error
     rb"<f[\s/>]",
     rb":f[\s/>]",  # formulas
-    rb"row\b[^<>]*?\shidden\s*=\s*[\"'](?:1|true)",
+    rb"<row\s[^<>]*?\shidden\s*=\s*[\"'](?:1|true)",  # begins with <, so that no text is searched again and again
+    rb":row[\s/>]",
     rb"<c[\s/>](?!r=\"[A-Z]\d{1,6}\")",  # not the usual <c r="A1" of a column up to Z and a row below a million
     rb":c[\s/>]",
     rb"v>\s*\d{16}",  # a long number, such as an id
 ]
+_VALUE = re.compile(rb"<(?:[^\s<>/:]+:)?v(?:\s[^<>]*)?>(?:\s*(\d{1,9})\s*</)?")
+"""A cell's value: which shared text it refers to, if it is one; else what is no short number."""
+
+_SHARED_TEXT = re.compile(rb"<(?:[^\s<>/:]+:)?si[\s/>]")
+_PLACE = re.compile(r"([A-Za-z]{1,3})(\d{1,7})")
+_BLANK_OR_ZERO = re.compile(r"(?:0(?:\.0*)?)?")
 
 
 @dataclass(frozen=True)
@@ -127,11 +140,22 @@ def examine(path: Path) -> dict[str, dict[str, list]]:
                     if place in names and place in known:  # thousands of names could stand for one large sheet
                         raise refusal(path, "one-part", first=names[place], second=name, part=inside)
                     names[place] = name
+            looks = {}
+            sheets = {place: xml for place, xml in texts.items() if b"sheetData" in xml}
+            for place, xml in sheets.items():
+                if any(re.search(sign, xml) for sign in _SIGNS):
+                    part = f"sheet {names.get(place, place)}"
+                    looks[place] = _look(path, names.get(place, place), xml, calculated)
             for place, xml in texts.items():
-                if b"sheetData" in xml and any(re.search(sign, xml) for sign in _SIGNS):
-                    name = names.get(place, place)
-                    part = f"sheet {name}"
-                    marks[name] = _look(path, name, xml, calculated)
+                if place.endswith("sharedstrings.xml"):
+                    part = known[place].filename
+                    sizes = _shared_sizes(path, part, xml)
+                    if _most_text(sizes, sheets.values()) > LARGEST:  # then as it is
+                        for other in sheets.keys() - looks.keys():
+                            looks[other] = _look(path, names.get(other, other), sheets[other], calculated)
+                        counts = sum((look.shared for look in looks.values()), Counter())
+                        _require_small(path, part, _sizes_of_texts(xml), counts)
+            marks = {names.get(place, place): look.marks for place, look in looks.items()}
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, OSError) as error:
         raise refusal(path, "damaged/zip", part=part, error=error) from None
     except (ElementTree.ParseError, LookupError) as error:
@@ -145,41 +169,145 @@ def _elements(xml: bytes, *events: str) -> Iterator[tuple[str, str, ElementTree.
         yield event, element.tag.rpartition("}")[2], element
 
 
-def _look(path: Path, name: str, xml: bytes, calculated: bool) -> dict[str, list]:
-    """Places (column from 0, row from 1) of errors, formulas and long numbers; hidden rows.
+def _shared_sizes(path: Path, part: str, xml: bytes) -> list[int]:
+    """Bytes that each shared text has at most; a part that announces more texts than it can hold is refused."""
+    for _, tag, of in itertools.islice(_elements(xml, "start"), MOST_TAGS):
+        if tag == "sst":
+            announced = of.get("uniqueCount", "").strip().removeprefix("+")
+            if announced.isdecimal() and (len(announced) > 18 or int(announced) > len(xml)):
+                raise refusal(path, "shared-text/announced", part=part, number=f"{announced:.20}")
+            break
+    if xml.count(b"<si") + xml.count(b":si") > MOST_SHARED:
+        raise refusal(path, "shared-text/many", part=part, most=MOST_SHARED)
+    if b"<!" in xml:  # a comment or a marked section, in which other texts could seem to begin
+        return _sizes_of_texts(xml)
+    starts = [match.start() for match in _SHARED_TEXT.finditer(xml)]
+    return [end - start for start, end in itertools.pairwise([*starts, len(xml)])]
 
-    A sheet that reaches too far is refused. A cell without a place follows the last one.
+
+def _sizes_of_texts(xml: bytes) -> list[int]:
+    """Bytes of each shared text, without its tags."""
+    ends = (element for _, tag, element in _elements(xml, "end") if tag == "si")
+    return [sum(len(text.encode()) for text in element.itertext()) for element in ends]
+
+
+def _most_text(sizes: Sequence[int], sheets: Iterable[bytes]) -> int:
+    """Bytes that shared texts have in cells at most: a short number is taken for a text's, all else for the longest."""
+    longest, total = max(sizes, default=0), 0
+    for xml in sheets:
+        for number, count in Counter(_VALUE.findall(xml)).items():
+            if not number:
+                total += count * longest
+            elif int(number) < len(sizes):
+                total += count * sizes[int(number)]
+    return total
+
+
+def _require_small(path: Path, part: str, sizes: Sequence[int], counts: Mapping[int, int]) -> None:
+    """Refuse a workbook whose shared texts are too large once each stands in every cell that refers to it."""
+    total = sum(count * sizes[number] for number, count in counts.items() if number < len(sizes))
+    if total > LARGEST:
+        raise refusal(path, "shared-text", part=part, megabytes=total / 2**20)
+
+
+class _Look:
+    """What calamine does not tell of a sheet, taken from its tags as they come, so that none of them is kept.
+
+    Places (column from 0, row from 1) of errors, formulas and long numbers; hidden rows; how often which shared text
+    is referred to. A cell without a place follows the last one. A sheet that reaches too far is refused.
     """
-    marks, row, column, width, height, rows = defaultdict(list), 0, -1, 0, 0, []
-    blank = re.compile(r"\s*" if calculated else r"\s*(?:0(?:\.0*)?)?\s*")
-    for event, tag, element in _elements(xml, "start", "end"):
-        about = element.attrib
-        if (event, tag) == ("end", "c"):
-            inside, column = {child.tag.rpartition("}")[2]: child.text or "" for child in element}, column + 1
-            if place := re.fullmatch(r"([A-Za-z]{1,9})(\d{1,9})", about.get("r", "")):
-                row, column = int(place[2]), -1
-                for letter in place[1].upper():
-                    column = (column + 1) * 26 + ord(letter) - 65
-            value, kind = inside.get("v", ""), about.get("t", "n")
-            if inside.keys() & {"v", "is", "f"}:
-                height, width = max(height, row), max(width, column + 1)
-                if width * height > MOST_CELLS or height > MOST_ROWS or width > MOST_COLUMNS:
-                    raise refusal(path, "too-far", sheet=name, row=height, column=width)
-            if kind == "e":
-                marks["errors"].append((column, row))
-            if "f" in inside and kind != "str" and blank.fullmatch(value):
-                marks["formulas"].append((column, row))
-            if kind == "n" and re.fullmatch(r"\s*\d{16,}\s*", value):
-                marks["digits"].append((column, row, value.strip()))
-        elif (event, tag) == ("end", "row"):
-            rows.clear()  # what was seen needs no memory
-        elif (event, tag) == ("start", "row"):
-            row, column = int(about["r"]) if about.get("r", "").isdecimal() else row + 1, -1
-            if about.get("hidden") in {"1", "true"}:
-                marks["hidden"].append(row)
-        elif (event, tag) == ("start", "sheetData"):
-            rows = element
-    return marks
+
+    def __init__(self, path: Path, name: str, calculated: bool):
+        self.marks, self.shared = defaultdict(list), Counter()
+        self._path, self._name, self._calculated = path, name, calculated
+        self._width = self._height = self._row = self._depth = 0
+        self._column = -1
+        self._type, self._children, self._value, self._in_value = "n", set(), [], False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """A tag that opens."""
+        tag = tag.rpartition("}")[2]
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise refusal(self._path, "damaged/xml", part=f"sheet {self._name}", error="tags are nested too deeply")
+        if tag == "row":
+            number = attributes.get("r", "")
+            self._row, self._column = self._row + 1, -1
+            if number.isdecimal() and len(number) < 10:
+                self._row = int(number)
+            elif number:
+                self._refuse_place(number)
+            if self._row > MOST_ROWS:
+                raise refusal(self._path, "too-far", sheet=self._name, row=self._row, column=1)
+            if attributes.get("hidden") in {"1", "true"}:
+                self.marks["hidden"].append(self._row)
+        elif tag == "c":
+            self._type, self._children, self._value = attributes.get("t", "n"), set(), []
+            self._column += 1
+            if "r" in attributes:
+                self._move(attributes["r"])
+        else:
+            self._children.add(tag)
+            if tag == "v":
+                self._value, self._in_value = [], True
+
+    def _move(self, place: str) -> None:
+        """Go to a cell by its name."""
+        match = _PLACE.fullmatch(place)
+        if match is None:
+            self._refuse_place(place)
+        self._row, self._column = int(match[2]), -1
+        for letter in match[1].upper():
+            self._column = (self._column + 1) * 26 + ord(letter) - 65
+
+    def _refuse_place(self, place: str) -> None:
+        raise refusal(self._path, "too-far/place", sheet=self._name, place=f"{place:.20}")
+
+    def data(self, text: str) -> None:
+        """Text between tags."""
+        if self._in_value:
+            self._value.append(text)
+
+    def end(self, tag: str) -> None:
+        """A tag that closes."""
+        tag = tag.rpartition("}")[2]
+        self._depth -= 1
+        if tag == "v":
+            self._in_value = False
+        elif tag == "c":
+            self._end_cell("".join(self._value).strip())
+            self._children = set()
+
+    def _end_cell(self, value: str) -> None:
+        children, place = self._children, (self._column, self._row)
+        if children & {"v", "is", "f"}:
+            self._height, self._width = max(self._height, self._row), max(self._width, self._column + 1)
+            if self._width * self._height > MOST_CELLS or self._height > MOST_ROWS or self._width > MOST_COLUMNS:
+                where = {"sheet": self._name, "row": self._height, "column": self._width}
+                raise refusal(self._path, "too-far", **where)
+            if self._type == "e":
+                self.marks["errors"].append(place)
+        if "f" in children and self._type != "str":
+            is_stored = bool(value) if self._calculated else not _BLANK_OR_ZERO.fullmatch(value)
+            if not is_stored:
+                self.marks["formulas"].append(place)
+        if self._type == "n" and re.fullmatch(r"\d{16,}", value):
+            self.marks["digits"].append((*place, value))
+        if self._type == "s" and len(value) < 10 and value.isdecimal():
+            self.shared[int(value)] += 1
+
+    def close(self) -> "_Look":
+        """What came of it."""
+        return self
+
+
+def _look(path: Path, name: str, xml: bytes, calculated: bool) -> _Look:
+    """Look at all tags of a sheet."""
+    if re.search(rb"<[^<>!?][^<>]{%d}" % LONGEST_TAG, xml):
+        raise refusal(path, "damaged/xml", part=f"sheet {name}", error="a tag is too long")
+    parser = ElementTree.XMLParser(target=_Look(path, name, calculated))  # noqa: S314 -- no document type, no entity
+    parser.feed(xml)
+    return parser.close()
 
 
 # --- reading ---
@@ -201,7 +329,7 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
     if not zipfile.is_zipfile(path):
         kinds = {".xlsx": "damaged/short", ".csv": "no-workbook/csv"}
         raise refusal(path, kinds.get(path.suffix.casefold(), "no-workbook"))
-    marks, where, sheets = examine(path), path, {}
+    marks, where, sheets, cells = examine(path), path, {}, 0
     try:
         book = python_calamine.CalamineWorkbook.from_path(path)
         counts = Counter(map(str.casefold, book.sheet_names))
@@ -212,7 +340,12 @@ def read_sheets(path: str | Path, only: str | None = None) -> dict[str, Sheet]:
             if metadata.typ != python_calamine.SheetTypeEnum.WorkSheet or only not in (None, name):
                 continue
             where = f"{path}: sheet {name}"
-            names, *table = book.get_sheet_by_name(name).to_python(skip_empty_area=False) or [[]]
+            page = book.get_sheet_by_name(name)
+            height, width = (last + 1 for last in page.end or (-1, -1))
+            cells += height * width
+            if cells > MOST_CELLS:
+                raise refusal(path, "too-far/together", sheet=name, row=height, column=width, most=MOST_CELLS)
+            names, *table = page.to_python(skip_empty_area=False) or [[]]
             header, rows = list(map(as_text, names)), [[None if cell == "" else cell for cell in row] for row in table]
             own = marks.get(name, defaultdict(list))
             for column, row, *digits in own["formulas"] + own["digits"]:
