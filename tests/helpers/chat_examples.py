@@ -65,6 +65,75 @@ EXAMPLES: dict[str, tuple[str, list]] = {
         lines([{"role": "user", "content": ["Look: ", {"type": "image_url"}]}, ASSISTANT]),
         [[("user", "Look: [image]"), TALK[1]]],
     ),
+    "texts around a tool call": (
+        lines([USER, {"role": "assistant", "content": ["part one", {"type": "tool_use"}, "part two"]}]),
+        [[TALK[0], ("assistant", "part one\npart two")]],
+    ),
+    "parts beside the content": (
+        lines(
+            [
+                {"role": "user", "parts": [{"type": "text", "text": "q"}]},
+                {"role": "assistant", "content": "", "parts": ["a"]},
+            ]
+        ),
+        [[("user", "q"), ("assistant", "a")]],
+    ),
+    "LibreChat": (
+        lines(
+            {
+                "messages": [
+                    {"isCreatedByUser": True, "sender": "Anna", "text": "q"},
+                    {"isCreatedByUser": False, "sender": "GPT-4", "text": "a"},
+                ]
+            }
+        ),
+        [[("user", "q"), ("assistant", "a")]],
+    ),
+    "ShareGPT of another assistant": (
+        lines({"conversations": [{"from": "human", "value": "q"}, {"from": "bard", "value": "a"}]}),
+        [[("user", "q"), ("assistant", "a")]],
+    ),
+    "a role with a model's name": (
+        lines([USER, {"role": "gpt-4", "content": "a"}]),
+        [[TALK[0], ("assistant", "a")]],
+    ),
+    "a spoken answer": (
+        lines([USER, {"role": "assistant", "content": None, "audio": {"transcript": "Spoken."}}]),
+        [[TALK[0], ("assistant", "Spoken.")]],
+    ),
+    "DeepSeek": (
+        lines(
+            [
+                {
+                    "mapping": {
+                        "root": {"parent": None, "message": None},
+                        "1": {"parent": "root", "message": {"fragments": [{"type": "REQUEST", "content": "q"}]}},
+                        "2": {
+                            "parent": "1",
+                            "message": {
+                                "fragments": [{"type": "THINK", "content": "hm"}, {"type": "RESPONSE", "content": "a"}]
+                            },
+                        },
+                    }
+                }
+            ]
+        ),
+        [[("user", "q"), ("assistant", "a")]],
+    ),
+    "a node without an author": (
+        lines(
+            [{"mapping": {**CHATGPT, "odd": {"parent": "answer", "message": {"content": {}}}}, "current_node": "odd"}]
+        ),
+        [[("user", "[image]" + TALK[0][1]), TALK[1]]],
+    ),
+    "a text under a key that nobody knows": (
+        lines({"messages": MESSAGES}, [USER, {"role": "assistant", "said": "a"}]),
+        [TALK, None],
+    ),
+    "a part in which a text may stand": (
+        lines({"messages": MESSAGES}, [USER, {"role": "assistant", "content": [{"type": "hologram", "words": "a"}]}]),
+        [TALK, None],
+    ),
     "an empty message": (lines([{"role": "user", "content": ""}, ASSISTANT]), [[("user", ""), TALK[1]]]),
     "a message without content": (lines([{"role": "user"}, ASSISTANT]), [[("user", ""), TALK[1]]]),
     "a part that nobody knows": (

@@ -183,7 +183,9 @@ function readSample(about) {
 
 function sideOfRole(role, where) {
   demand(typeof role === "string", where);
-  const side = ROLES.get(role.trim().toLowerCase());
+  const name = role.trim().toLowerCase();
+  const isModel = ROLES.get(name.split(/[-_ .:/\d]/)[0]) === "assistant"; // as in gpt-4 and claude-3-opus
+  const side = ROLES.get(name) ?? (isModel ? "assistant" : undefined);
   if (!side) throw new Refusal("role", { role: role.slice(0, 40) });
   return side;
 }
@@ -194,29 +196,71 @@ function piecesOf(content, where, attached) {
   if (Array.isArray(content)) return content.flatMap((part, place) => piecesOf(part, `${where}[${place + 1}]`, attached));
   if (content === null || content === undefined) return [{ omitted: "empty part", isEmpty: true }];
   objectAt(content, where);
-  const kind = String(content.type ?? content.content_type ?? ("text" in content ? "text" : null));
+  const type = content.type ?? content.content_type ?? ("text" in content ? "text" : null);
+  const inner = [null, "text"].includes(type) && !("text" in content) ? ["parts", "content"].find((name) => name in content) : undefined;
+  if (inner) return piecesOf(content[inner], `${where}.${inner}`, attached); // a content or a message in another
+  const kind = String(type);
   if (TEXTS.has(kind)) {
     const text = content[TEXTS.get(kind)];
     return piecesOf(isObject(text) && "value" in text ? text.value : text, `${where}.${TEXTS.get(kind)}`, attached);
   }
-  if (MARKERS.has(kind)) return [{ omitted: MARKERS.get(kind) }, `[${MARKERS.get(kind)}]`];
+  if (MARKERS.has(kind)) {
+    const isSpoken = typeof content.transcript === "string" && content.transcript.trim();
+    return [{ omitted: MARKERS.get(kind) }, isSpoken ? content.transcript : `[${MARKERS.get(kind)}]`];
+  }
   if (UNSEEN.has(kind) || kind.endsWith("tool_result")) return [{ omitted: UNSEEN.get(kind) ?? "tool result" }];
-  return [{ omitted: "part of unknown type", isEmpty: true }];
+  if (kind.startsWith("tool-")) return [{ omitted: "tool call" }];
+  return [{ omitted: "part of unknown type", isEmpty: true, isUnknown: true }];
 }
 
+/* Texts before and after a tool call or the like are apart by a line break. */
 function joined(pieces) {
-  const isText = (piece) => typeof piece === "string";
-  return { text: pieces.filter(isText).join(""), leftOut: pieces.filter((piece) => !isText(piece)) };
+  const unseen = Object.keys(tables.unseen);
+  const leftOut = [];
+  let text = "";
+  let isInterrupted = false;
+  for (const piece of pieces) {
+    if (typeof piece !== "string") {
+      leftOut.push(piece);
+      isInterrupted ||= unseen.includes(piece.omitted);
+    } else if (piece) {
+      const needsBreak = isInterrupted && text && !/\s$/.test(text) && !/^\s/.test(piece);
+      text += needsBreak ? `\n${piece}` : piece;
+      isInterrupted = false;
+    }
+  }
+  return { text, leftOut };
+}
+
+const INSTEAD_OF_TEXT = ["tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio", "attachments", "files"];
+const NO_TEXT = new Set(["role", "from", "sender", "name", "metadata", "seconds", "status", "index", "version", "user", "type",
+  ...INSTEAD_OF_TEXT, ...Object.values(KEYS).flat()]);
+const isFilled = (value) => (value ?? "") !== "" && !(Array.isArray(value) && !value.length);
+const hasContent = (value) => (isObject(value) ? Object.keys(value).length > 0 : ["string", "object"].includes(typeof value) && isFilled(value));
+
+/* Key under which the text of a message stands; refused if it stands under none that is known. */
+function textKey(message, where) {
+  const filled = KEYS.text.find((key) => isFilled(message[key]));
+  if (filled) return filled;
+  const present = KEYS.text.find((key) => key in message);
+  const unread = Object.keys(message).filter((key) => !NO_TEXT.has(key) && !key.startsWith("_") && hasContent(message[key]));
+  demand(!unread.length || present || INSTEAD_OF_TEXT.some((key) => hasContent(message[key])), `${where}: ${unread.slice(0, 6).join(", ")}`);
+  return present ?? "content";
+}
+
+/* Whether a part has more in it than its type and name. */
+function mayHoldText(content) {
+  const parts = Array.isArray(content) ? content : [content];
+  return parts.some((part) => isObject(part) && Object.entries(part).some(([name, value]) => value && !["type", "id"].includes(name)));
 }
 
 function readMessage(message, where, attached) {
   objectAt(message, where);
   const roleKey = ["role", "from", "sender"].find((key) => key in message) ?? "role";
-  const side = sideOfRole(message[roleKey], `${where}.${roleKey}`);
+  const byUser = message.isCreatedByUser; // LibreChat, whose sender is a label
+  const side = typeof byUser === "boolean" ? { true: "user", false: "assistant" }[byUser] : sideOfRole(message[roleKey], `${where}.${roleKey}`);
   if (!isSide(side)) return [{ omitted: side }];
-  let key = roleKey === "from" ? "value" : "content";
-  const isBlank = message[key] === null || message[key] === undefined || (Array.isArray(message[key]) && !message[key].length);
-  if (key === "content" && isBlank && (message.text ?? null) !== null) key = "text";
+  const key = textKey(message, where);
   const content = message[key] ?? null;
   const pieces = [];
   if (roleKey === "sender") {
@@ -229,10 +273,17 @@ function readMessage(message, where, attached) {
   for (const call of [...listAt(message.tool_calls || [], `${where}.tool_calls`), message.function_call]) {
     if (call) pieces.push({ omitted: "tool call" });
   }
-  for (const name of ["reasoning_content", "reasoning", "audio"]) {
-    if (message[name]) pieces.push({ omitted: name });
+  for (const name of ["reasoning_content", "reasoning"]) {
+    if (message[name]) pieces.push({ omitted: "reasoning" });
   }
-  const { text, leftOut } = joined(pieces);
+  if (isObject(message.audio)) { // a spoken answer
+    const spoken = piecesOf({ type: "audio", ...message.audio }, `${where}.audio`);
+    pieces.push(...spoken.filter((piece) => typeof piece !== "string" || !content));
+  }
+  const { text: written, leftOut } = joined(pieces);
+  const elsewhere = KEYS.text.map((name) => (name === key ? "" : message[name])).find((value) => typeof value === "string" && value);
+  const text = written || elsewhere || "";
+  demand(text || !leftOut.some((part) => part.isUnknown) || !mayHoldText(content), `${where}.${key}`);
   if (content === null && !text && !leftOut.length) return [{ omitted: "message without content" }, { role: side, content: text }];
   if (!text && leftOut.length && !leftOut.some((part) => part.isEmpty)) return leftOut;
   return [...leftOut, { role: side, content: text }];
@@ -334,6 +385,8 @@ function readChatGpt(about) {
 }
 
 function readNode(message, where) {
+  if ("fragments" in message) return readFragments(message, where);
+  if (!isObject(message.author)) return [{ omitted: "message without author" }];
   const side = sideOfRole(objectAt(message.author, `${where}.author`).role, `${where}.author.role`);
   const held = objectAt(message.content || { content_type: "text" }, `${where}.content`);
   const isText = ["text", "multimodal_text"].includes(held.content_type);
@@ -345,4 +398,20 @@ function readNode(message, where) {
   if (!isText) return instead("content of another type");
   if (text || side === "user" || leftOut.some((part) => part.isEmpty)) return [...leftOut, { role: side, content: text }];
   return instead("empty message");
+}
+
+/* A message of an export of DeepSeek, whose fragments say by their types which side wrote them. */
+function readFragments(message, where) {
+  const sides = { REQUEST: "user", RESPONSE: "assistant" };
+  let side = null;
+  const pieces = listAt(message.fragments, `${where}.fragments`).flatMap((fragment, place) => {
+    const at = `${where}.fragments[${place + 1}]`;
+    const kind = String(objectAt(fragment, at).type);
+    if (!(kind in sides)) return [{ omitted: kind === "THINK" ? "reasoning" : "fragment of another type" }];
+    side = sides[kind];
+    return piecesOf(fragment.content, `${at}.content`);
+  });
+  const { text, leftOut } = joined(pieces);
+  if (!side) return leftOut.length ? leftOut : [{ omitted: "empty message" }];
+  return [...leftOut, { role: side, content: text }];
 }
