@@ -25,10 +25,29 @@ LOCK, JUDGES_LOCK, PROJECT = "requirements.lock", "requirements-judge.lock", "py
 UV_OF_PIP = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "trusted-host": "UV_INSECURE_HOST"}
 UV_OF_PIP |= {"cert": "SSL_CERT_FILE", "proxy": "ALL_PROXY"}
 
+# Of a person's settings of pip, uv and Python those count that say where packages come from, and none that say where
+# they go (PIP_TARGET, PIP_USER, PIP_PREFIX) or which are wanted.
+WHERE_FROM = re.compile(
+    r"(PIP|UV)_(DEFAULT_INDEX|INDEX|INDEX_URL|INDEX_STRATEGY|INDEX_.*_(USERNAME|PASSWORD)|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|"
+    r"TRUSTED_HOST|INSECURE_HOST|CERT|CLIENT_CERT|SSL_CLIENT_CERT|PROXY|TIMEOUT|HTTP_TIMEOUT|RETRIES|HTTP_RETRIES|CACHE_DIR|"
+    r"NO_CACHE|NO_CACHE_DIR|OFFLINE|CONFIG_FILE|KEYRING_PROVIDER|NATIVE_TLS|SYSTEM_CERTS|LINK_MODE|CONCURRENT_\w+)"
+)
+
+
+def surroundings() -> dict[str, str]:
+    """The variables in which an environment is made."""
+    kept = {}
+    for name, value in os.environ.items():
+        of_an_installer = name.startswith(("PIP_", "UV_"))
+        if name in {"PYTHONHOME", "PYTHONPATH"} or (of_an_installer and not WHERE_FROM.fullmatch(name)):
+            continue
+        kept[name] = value
+    return kept | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
 
 def run(*command: str | Path, **variables: str) -> str:
     """Run a program to its end, and give what it prints; what it complains of, if it fails, is the error."""
-    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | variables
+    environment = surroundings() | variables
     done = subprocess.run([*map(str, command)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if done.returncode:
         raise UserError("\n".join((done.stdout + done.stderr).strip().splitlines()[-15:]) or f"{command[0]} failed")
@@ -45,13 +64,14 @@ def told(configuration: str) -> dict[str, str]:
     settings = {name: str(ast.literal_eval(value)) for name, value in re.findall(r"\.([a-z-]+)=(.*)", "\n".join(lines))}
     variables = {UV_OF_PIP[name]: value for name, value in settings.items() if name in UV_OF_PIP}
     # Of all indexes, as pip does: the hashes say which file is meant.
-    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | variables | os.environ
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | variables | surroundings()
 
 
 def install(environment: Path, lock: str) -> None:
     """Install what a lock lists, and this project itself in place."""
     python = environment / "bin" / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--quiet", "--no-compile"]
+    into = ["--no-user", "--target=", f"--prefix={environment}", "--root=/"]  # prevails over a pip.conf
+    pip = [python, "-m", "pip", "install", "--quiet", "--quiet", "--no-compile", *into]
     steps = ["--require-hashes", "-r", lock], ["--no-index", "--no-deps", "--no-build-isolation", "-e", "."]
     try:
         uv = shutil.which("uv") or environment / "bin" / "uv"
@@ -68,6 +88,17 @@ def install(environment: Path, lock: str) -> None:
             run(*pip, *step)
 
 
+def require_own_package(environment: Path) -> None:
+    """Refuse an environment that holds another package of this name than this checkout's."""
+    code = "import importlib.util; print(getattr(importlib.util.find_spec('sense7'), 'origin', 'none'))"
+    said = run(environment / "bin" / "python", "-c", code).strip()
+    if Path(said).resolve() != ROOT / "src" / "sense7" / "__init__.py":
+        raise UserError(
+            f"the package was installed elsewhere: Python finds {said}. Look for what says so in `pip config list`, in "
+            "uv.toml, and among variables that begin with PIP_, UV_ or PYTHON."
+        )
+
+
 def main() -> None:
     """Bring .venv to what the locks say; what fails ends with 2 and one message, and leaves the old one as it is."""
     known = VENV / ".made-from"
@@ -75,9 +106,11 @@ def main() -> None:
     wanted = {name: (ROOT / name).read_bytes() for name in (LOCK, lock, PROJECT)}
     print(f"Making .venv from {lock} (once) ...", flush=True)
     try:
-        with replacing_folder(VENV) as new:
+        # A link to another disk stays one: what it leads to is replaced.
+        with replacing_folder(VENV.resolve()) as new:
             venv.create(new, symlinks=True, with_pip=True)
             install(new, lock)
+            require_own_package(new)
             run(new / "bin" / "sense7", "--version")
             for path in [*(new / "bin").iterdir(), new / "pyvenv.cfg"]:  # which name the folder that is moved
                 if path.is_file() and not path.is_symlink() and os.fsencode(new) in path.read_bytes():
@@ -89,6 +122,8 @@ def main() -> None:
             (new / ".made-from").mkdir()
             for name, content in wanted.items():
                 (new / ".made-from" / name).write_bytes(content)
+            # Programs name their environment by its path, so it serves no copy of this folder.
+            (new / ".made-from" / "place").write_bytes(os.fsencode(ROOT))
     except (UserError, subprocess.CalledProcessError) as error:
         no_pip = f"{sys.executable} can't make an environment; on Debian: apt install python3-venv"
         print(error if isinstance(error, UserError) else no_pip, file=sys.stderr)

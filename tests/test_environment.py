@@ -251,6 +251,52 @@ def test_the_environment_is_made_once_and_follows_what_the_locks_say(project):
     assert (done.stdout, done.stderr) == ("alpha 1.0\n", "")
 
 
+def test_a_copied_or_moved_folder_gets_an_environment_of_its_own(project):
+    project.make("setup")
+    copy = project.root.with_name("copy")
+    shutil.copytree(project.root, copy, symlinks=True)
+    project.root, project.environment = copy, copy / ".venv"
+    project.write("src/sense7/__init__.py", "def main():\n    print('the copy')\n")
+    assert project.make("setup") == ["Making .venv from requirements.lock (once) ..."]
+    assert project.program() == "the copy\n"
+    moved = copy.rename(copy.with_name("moved"))
+    project.root, project.environment = moved, moved / ".venv"
+    assert project.make("setup") == ["Making .venv from requirements.lock (once) ..."]
+    assert project.program() == "the copy\n"
+    assert project.make("setup") == []
+
+
+def test_an_environment_that_is_a_link_stays_one(project):
+    elsewhere = project.root.parent / "large disk" / "environment"
+    elsewhere.mkdir(parents=True)
+    project.environment.symlink_to(elsewhere)
+    project.make("setup")
+    assert project.environment.is_symlink()
+    assert (elsewhere / "bin" / "sense7").exists()
+    assert project.program() == "alpha 1.0\n"
+    assert project.make("setup") == []
+
+
+@pytest.mark.parametrize("with_uv", [True, False])
+def test_settings_that_lead_an_installer_elsewhere_do_not_count(project, with_uv):
+    elsewhere = project.root.parent / "elsewhere"
+    if not with_uv:
+        (project.uv / "uv").unlink()
+    (project.root.parent / "pip.conf").write_text(f"[global]\ntarget = {elsewhere}\nuser = true\n", "utf-8")
+    project.variables |= {
+        "PIP_CONFIG_FILE": str(project.root.parent / "pip.conf"),
+        "PIP_TARGET": str(elsewhere),
+        "PIP_PREFIX": str(elsewhere),
+        "PIP_USER": "1",
+        "PYTHONPATH": str(elsewhere),
+        "PYTHONUSERBASE": str(elsewhere),
+        "UV_SYSTEM_PYTHON": "1",
+    }
+    project.make("setup")
+    assert not elsewhere.exists()
+    assert project.program() == "alpha 1.0\n"
+
+
 @pytest.mark.long
 def test_the_environment_of_a_judge_stays_one_when_the_locks_change(project):
     project.make("judge")
@@ -294,6 +340,7 @@ def make_book(tmp_path):
     made_from.mkdir(parents=True)
     for name in ("requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, made_from / name)
+    (made_from / "place").write_text(str(tmp_path.resolve()), "utf-8")
     programs = {"python": f'exec "{sys.executable}" "$@"', "sense7": "printf '%s\\n' \"$@\""}
     (tmp_path / ".venv" / "bin").mkdir()
     for name, text in programs.items():

@@ -46,12 +46,39 @@ def find_root() -> Path | None:
                 "Correct the variable or unset it."
             )
         return root
-    around, here = Path(__file__).resolve().parents[2], Path.cwd()
-    if _is_root(around):
-        return around
-    # Any Jupyter Book may have the rest.
-    above = (folder for folder in (here, *here.parents) if _is_root(folder) and (folder / "data/claims.yml").is_file())
-    return next((folder for folder in above if folder != _carried()), None)
+    return _own_root() or _root_above()
+
+
+def _own_root() -> Path | None:
+    """The checkout that this package lies in; None where it is installed."""
+    around = Path(__file__).resolve().parents[2]
+    return around if _is_root(around) else None
+
+
+def _root_above() -> Path | None:
+    """The nearest checkout of this project at or above the working directory."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        # Any Jupyter Book has the rest of a checkout, but not these claims.
+        if _is_root(folder) and (folder / "data/claims.yml").is_file() and folder != _carried():
+            return folder.resolve()
+    return None
+
+
+def _require_own_notebooks() -> None:
+    """Refuse to run the notebooks of a checkout that this package does not belong to, unless SENSE7_ROOT names them."""
+    own, nearest = _own_root(), _root_above()
+    if os.environ.get("SENSE7_ROOT") or nearest is None or nearest == own:
+        return
+    if own is not None:
+        raise UserError(
+            f"{nearest} is a checkout, and this sense7 belongs to another one, {own}. Use its own: make setup, then "
+            f".venv/bin/sense7 there. Or say whose notebooks are to be run: SENSE7_ROOT={own} or SENSE7_ROOT={nearest}"
+        )
+    raise UserError(
+        f"{nearest} has notebooks of its own, which are programs, and this sense7 is installed with others. To run "
+        f"those of that folder: SENSE7_ROOT={nearest}. To run the installed ones, call it from another folder."
+    )
 
 
 def _carried() -> Path:
@@ -84,8 +111,10 @@ def find_project() -> Project:
     Raises
     ------
     UserError
-        If there is neither, or the working directory is a part of the installed package.
+        If there is neither, the working directory is a part of the installed package, or it lies in a checkout that
+        this package does not belong to.
     """
+    _require_own_notebooks()
     if (root := find_root()) is not None:
         return Project(root, root)
     sources, place = _carried(), Path.cwd()
@@ -105,8 +134,9 @@ def find_checkout() -> Path:
     Raises
     ------
     UserError
-        If there is none.
+        If there is none, or the working directory lies in one that this package does not belong to.
     """
+    _require_own_notebooks()
     root = find_root()
     if root is None:
         raise UserError("no checkout found, which this needs: run it inside one, or set SENSE7_ROOT to it.")
