@@ -103,7 +103,9 @@ def cronbach_alpha(ratings: pd.DataFrame | np.ndarray, missing: str = "pairwise"
     return float(_alpha_from_sums(pair_moments(values).sum(axis=0)))
 
 
-def feldt_interval(alpha: float, units: int, items: int, confidence: float = 0.95) -> tuple[float, float]:
+def feldt_interval(
+    alpha: float, units: int, items: int, confidence: float = 0.95
+) -> tuple[float, float]:
     r"""Return Feldt's interval of alpha, which takes units as independent.
 
     .. math:: 1 - (1 - \hat\alpha) F_{1 - \gamma/2}, \quad 1 - (1 - \hat\alpha) F_{\gamma/2}
@@ -187,19 +189,25 @@ def alpha_row(
         used = used.dropna()
     units, items = used.shape
     method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
-    lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(left_out)}" if left_out else ""
+    lacking = (
+        f"{count_of(items, 'dimension')}; never rated: {', '.join(left_out)}" if left_out else ""
+    )
     if items < 2:
         number = "none" if items == 0 else "only one"
         reason = f"{number} of these dimensions was rated in this data set; alpha needs two"
         return estimate_row(n=units, unit="alpha", method=method, reason=reason)
     moments, people = moments_by_participant(_prepared(used, missing), used.index)
-    row = alpha_row_of_moments(moments, people, units, bootstrap, missing=missing, interval=interval)
+    row = alpha_row_of_moments(
+        moments, people, units, bootstrap, missing=missing, interval=interval
+    )
     if np.isfinite(row["estimate"]):
         row["reason"] = "; ".join(filter(None, (row["reason"], lacking)))
     return row
 
 
-def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[np.ndarray, np.ndarray]:
+def moments_by_participant(
+    values: np.ndarray, participants: pd.Index
+) -> tuple[np.ndarray, np.ndarray]:
     """Return pair moments summed by participant, and the participants; unsummed, they would fill the memory.
 
     Examples
@@ -217,7 +225,13 @@ def moments_by_participant(values: np.ndarray, participants: pd.Index) -> tuple[
 
 
 def alpha_row_of_moments(
-    moments: np.ndarray, participants: pd.Series, units: int, bootstrap: ParticipantBootstrap, *, missing, interval
+    moments: np.ndarray,
+    participants: pd.Series,
+    units: int,
+    bootstrap: ParticipantBootstrap,
+    *,
+    missing,
+    interval,
 ) -> dict:
     """Return :func:`alpha_row` from :func:`pair_moments`, of single units or summed over those of a participant."""
     items = moments.shape[-1]
@@ -235,7 +249,9 @@ def alpha_row_of_moments(
         if units < 2
         else "the ratings do not vary, or no two items share two units"
     )
-    return bootstrap.row(estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how)
+    return bootstrap.row(
+        estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how
+    )
 
 
 FEWEST_UNITS = 3
@@ -264,7 +280,9 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
         rated = rated.dropna()
     constant = [name for name in rated if not varies(rated[name])] if len(rated) else []
     notes = [
-        f"{what}: {', '.join(names)}" for what, names in (("never rated", never), ("does not vary", constant)) if names
+        f"{what}: {', '.join(names)}"
+        for what, names in (("never rated", never), ("does not vary", constant))
+        if names
     ]
     return rated.drop(columns=constant), f" ({'; '.join(notes)})" if notes else ""
 
@@ -299,9 +317,8 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
     if count >= items:
         return ""
     number = "none of these ratings" if count == 0 else f"only {count} of these ratings"
-    return (
-        f"{number} {'were' if count > 1 else 'was'} given and {'vary' if count > 1 else 'varies'}; this needs {items}"
-    )
+    verbs = ("were", "vary") if count > 1 else ("was", "varies")
+    return f"{number} {verbs[0]} given and {verbs[1]}; this needs {items}"
 
 
 def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
@@ -340,7 +357,9 @@ def average_correlation(correlations: np.ndarray) -> np.ndarray:
     0.5
     """
     k = correlations.shape[-1]
-    return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (k * (k - 1))
+    return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (
+        k * (k - 1)
+    )
 
 
 def unexplained_variances(correlations: np.ndarray) -> np.ndarray:

@@ -48,8 +48,14 @@ def wins(judge: np.ndarray, annotators: np.ndarray, reference: np.ndarray | None
     judge, annotators = np.asarray(judge, dtype=float), np.asarray(annotators, dtype=float)
     of_judge, of_annotator = np.full(annotators.shape, np.nan), np.full(annotators.shape, np.nan)
     for column in range(annotators.shape[1]):
-        others = np.delete(annotators, column, axis=1) if reference is None else np.asarray(reference, float)[:, None]
-        far, near = (rounded(_distance(rating, others)) for rating in (judge, annotators[:, column]))
+        others = (
+            np.delete(annotators, column, axis=1)
+            if reference is None
+            else np.asarray(reference, float)[:, None]
+        )
+        far, near = (
+            rounded(_distance(rating, others)) for rating in (judge, annotators[:, column])
+        )
         known = np.isfinite(far) & np.isfinite(near)
         of_judge[known, column] = far[known] <= near[known]
         of_annotator[known, column] = near[known] <= far[known]
@@ -65,7 +71,9 @@ def _distance(rating: np.ndarray, others: np.ndarray) -> np.ndarray:
         return np.sqrt(total / np.where(present.any(axis=1), present.sum(axis=1), np.nan))
 
 
-def alternative_test(found: Wins, epsilon: float = 0.2, weights: np.ndarray | None = None) -> AlternativeTest:
+def alternative_test(
+    found: Wins, epsilon: float = 0.2, weights: np.ndarray | None = None
+) -> AlternativeTest:
     r"""Test the judge against each annotator, in the data or in every resample of instances.
 
     With :math:`d_{ij}` the win of annotator j minus that of the judge on instance i, the hypothesis
@@ -91,7 +99,11 @@ def alternative_test(found: Wins, epsilon: float = 0.2, weights: np.ndarray | No
         advantage, mean = weights @ judge / n, weights @ apart / n
         spread = (weights @ apart**2 - n * mean**2) / (n - 1)
         alike = rounded(spread) == 0
-        t = np.where(alike, np.where(rounded(mean) < epsilon, -np.inf, np.inf), (mean - epsilon) / np.sqrt(spread / n))
+        t = np.where(
+            alike,
+            np.where(rounded(mean) < epsilon, -np.inf, np.inf),
+            (mean - epsilon) / np.sqrt(spread / n),
+        )
         p = np.where(n < FEWEST_INSTANCES, np.nan, stdtr(n - 1, t))
     several = slice(None) if len(weights) > 1 else 0
     return AlternativeTest(advantage[several], p[several])

@@ -191,11 +191,15 @@ class ParticipantBootstrap:
 
     def __post_init__(self):
         _require_participants(self.participants, self.may_be_empty)
-        _require_number("draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000")
+        _require_number(
+            "draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000"
+        )
         _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
         # Neither end: an interval of no or of all values is none.
         ends = math.ulp(0.0), math.nextafter(1.0, 0.0)
-        _require_number("confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95")
+        _require_number(
+            "confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95"
+        )
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
@@ -230,7 +234,9 @@ class ParticipantBootstrap:
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng(self.seed)
 
-    def _taken(self, generator: np.random.Generator, count: int) -> Iterator[tuple[slice, np.ndarray]]:
+    def _taken(
+        self, generator: np.random.Generator, count: int
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         """Who is taken of so many in each place of each draw, some draws at a time."""
         for piece in pieces(self.draws, _ARRAYS * count):
             yield piece, generator.integers(count, size=(piece.stop - piece.start, count))
@@ -252,7 +258,9 @@ class ParticipantBootstrap:
         generator, parts = self._generator(), []
         for piece in pieces(self.draws, 1, most):
             state = generator.bit_generator.state
-            some = _SomeDraws(self.names, piece.stop - piece.start, self.seed, self.confidence, state)
+            some = _SomeDraws(
+                self.names, piece.stop - piece.start, self.seed, self.confidence, state
+            )
             parts.append(some)
             for _ in some._taken(generator, len(self.names)):
                 pass
@@ -269,7 +277,10 @@ class ParticipantBootstrap:
         return self._weights[draws].astype(float, copy=False)
 
     def distribution(
-        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+        self,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        values: np.ndarray,
+        participants: pd.Series,
     ) -> np.ndarray:
         """Return the statistic in every draw."""
         sums = self._sums(values, participants)
@@ -296,7 +307,10 @@ class ParticipantBootstrap:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def without_each(
-        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+        self,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        values: np.ndarray,
+        participants: pd.Series,
     ) -> np.ndarray:
         """Return the statistic without each participant in turn, of those that have rows, in the order of names.
 
@@ -349,10 +363,16 @@ class ParticipantBootstrap:
         if scale is not None:
             left_out = self.without_each(statistic, values, participants)
             return Estimate(estimate, *self._t_interval(estimate, left_out, scale))
-        return Estimate(estimate, *self.interval(self.distribution(statistic, values, participants), participants))
+        return Estimate(
+            estimate,
+            *self.interval(self.distribution(statistic, values, participants), participants),
+        )
 
     def estimates(
-        self, statistic: Callable[[np.ndarray], np.ndarray], values: np.ndarray, participants: pd.Series
+        self,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        values: np.ndarray,
+        participants: pd.Series,
     ) -> list[Estimate]:
         """Return several statistics of the same sums as :meth:`estimate` does each, from one pass over the resamples.
 
@@ -375,8 +395,12 @@ class ParticipantBootstrap:
             for place, estimate in enumerate(estimates)
         ]
 
-    def _t_interval(self, estimate: float, left_out: np.ndarray, scale: Scale) -> tuple[float, float, str]:
-        from scipy.special import stdtrit  # with it comes a fifth of the memory of what computes no interval
+    def _t_interval(
+        self, estimate: float, left_out: np.ndarray, scale: Scale
+    ) -> tuple[float, float, str]:
+        from scipy.special import (
+            stdtrit,
+        )  # with it comes a fifth of the memory of what computes no interval
 
         if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
             return np.nan, np.nan, NO_WIDTH
@@ -384,7 +408,11 @@ class ParticipantBootstrap:
             middle, scaled = scale.forward(np.asarray(estimate)), scale.forward(left_out)
         if not (np.isfinite(middle) and np.isfinite(scaled).all()):
             undefined = np.count_nonzero(~np.isfinite(scaled))
-            without = f"without {undefined} of the {len(left_out)} participants" if undefined else "at this value"
+            without = (
+                f"without {undefined} of the {len(left_out)} participants"
+                if undefined
+                else "at this value"
+            )
             return np.nan, np.nan, f"no interval: undefined {without}"
         reach = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2) * jackknife_error(scaled)
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
@@ -406,7 +434,11 @@ class ParticipantBootstrap:
             return np.nan, np.nan, few
         defined = draws[np.isfinite(draws)]
         if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-            return np.nan, np.nan, f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws"
+            return (
+                np.nan,
+                np.nan,
+                f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws",
+            )
         if shift_to is not None:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
@@ -442,7 +474,9 @@ class ParticipantBootstrap:
             return estimate_row(n=n, unit=unit, method=method, reason=undefined, key=key)
         if not reason:
             method = f"{method}; {how or self.description}"
-        return estimate_row(estimate, low, high, n=n, unit=unit, method=method, reason=reason, key=key)
+        return estimate_row(
+            estimate, low, high, n=n, unit=unit, method=method, reason=reason, key=key
+        )
 
     @property
     def description(self) -> str:
@@ -528,7 +562,9 @@ class StratifiedBootstrap(ParticipantBootstrap):
                 f"StratifiedBootstrap wants the group of each of {count_of(len(self.participants), 'participant')} as "
                 f"groups; got {given:,}, or some are missing."
             )
-        pairs = pd.DataFrame({"who": list(self.participants), "group": list(self.groups)}).drop_duplicates()
+        pairs = pd.DataFrame(
+            {"who": list(self.participants), "group": list(self.groups)}
+        ).drop_duplicates()
         if doubled := int(pairs["who"].duplicated().sum()):
             raise UserError(
                 f"StratifiedBootstrap wants one group of each participant; {count_of(doubled, 'participant')} "
@@ -578,14 +614,20 @@ class _SomeDraws(ParticipantBootstrap):
 
 def _empty_table(draws: int, participants: int) -> np.ndarray:
     """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
-    return np.empty((draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8)
+    return np.empty(
+        (draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8
+    )
 
 
-def _with_counts(table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray) -> np.ndarray:
+def _with_counts(
+    table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray
+) -> np.ndarray:
     """The table with how often each of the places is taken in these draws, in a wider type where that needs it."""
     cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
     counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
-    table = table.astype(np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False)
+    table = table.astype(
+        np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False
+    )
     table[draws, places] = counts
     return table
 
@@ -602,23 +644,36 @@ def _shown(name: object) -> str:
 
 def _require_participants(participants: object, may_be_empty: bool) -> None:
     """Refuse what is no sequence of participants' names."""
-    wanted = "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
-    if not isinstance(participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple):
+    wanted = (
+        "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
+    )
+    if not isinstance(
+        participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
+    ):
         raise UserError(f"{wanted}; got {described(participants)}.")
-    has_rows = isinstance(participants, list | tuple) and any(isinstance(name, list | tuple) for name in participants)
+    has_rows = isinstance(participants, list | tuple) and any(
+        isinstance(name, list | tuple) for name in participants
+    )
     names = None if has_rows or np.ndim(participants) != 1 else pd.Series(participants)
     if names is None:
         raise UserError(f"{wanted}; got several dimensions.")
     if names.empty and not may_be_empty:
         raise UserError(f"{wanted}; got none.")
     if missing := int(names.isna().sum()):
-        raise UserError(f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows.")
-    kinds = {"text" if isinstance(name, str) else "number" if isinstance(name, Real) else "" for name in names.unique()}
+        raise UserError(
+            f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows."
+        )
+    kinds = {
+        "text" if isinstance(name, str) else "number" if isinstance(name, Real) else ""
+        for name in names.unique()
+    }
     if kinds not in ({"text"}, {"number"}, set()):
         raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
 
 
-def _require_number(name: str, value: object, kind: type, least: float, most: float | None, wanted: str) -> None:
+def _require_number(
+    name: str, value: object, kind: type, least: float, most: float | None, wanted: str
+) -> None:
     fits = isinstance(value, kind) and not isinstance(value, bool)
     if not (fits and value >= least and (most is None or value <= most)):
         raise wrong_kind("A bootstrap", wanted, name, value)

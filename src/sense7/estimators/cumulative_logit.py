@@ -35,7 +35,9 @@ class CumulativeLogit:
     participants: int
 
 
-def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: pd.Series) -> CumulativeLogit | None:
+def fit_cumulative_logit(
+    levels: np.ndarray, design: np.ndarray, participants: pd.Series
+) -> CumulativeLogit | None:
     r"""Return the cumulative logit model fitted by maximum likelihood, with errors clustered by participant.
 
     .. math:: \frac{m}{m-1} \frac{n-1}{n-q} \, H^{-1} \Big(\sum_g s_g s_g^\top\Big) H^{-1}
@@ -55,7 +57,9 @@ def fit_cumulative_logit(levels: np.ndarray, design: np.ndarray, participants: p
     if len(occurring) < 2 or len(people) < 2:
         return None
     # Equal rows are one row with a weight: of a few conditions and levels, there are very few.
-    cells, cell = np.unique(np.column_stack([ranks, design]).astype(float), axis=0, return_inverse=True)
+    cells, cell = np.unique(
+        np.column_stack([ranks, design]).astype(float), axis=0, return_inverse=True
+    )
     # Of scores without steps there are as many cells as rows; each participant is in a few of them.
     where = codes, cell.ravel()
     counts = sparse.csr_array((np.ones(len(codes)), where), shape=(len(people), len(cells)))
@@ -102,7 +106,10 @@ def _maximum(levels: np.ndarray, design: np.ndarray, weights: np.ndarray) -> tup
         except np.linalg.LinAlgError:
             return None
         trial = at(point + step)
-        while not trial[0] >= likelihood - _ROUNDING * abs(likelihood) and np.abs(step).max() > _SMALL_STEP:
+        while (
+            not trial[0] >= likelihood - _ROUNDING * abs(likelihood)
+            and np.abs(step).max() > _SMALL_STEP
+        ):
             step = step / 2
             trial = at(point + step)
         point, (likelihood, score, curvature) = point + step, trial

@@ -77,7 +77,11 @@ def pooled_difference(sums: np.ndarray) -> np.ndarray:
         means = total / n
         groups = (squares - n * means**2).sum(axis=-1)
         freedom = n.sum(axis=-1) - 2
-        defined = (n > 0).all(axis=-1) & (freedom > 0) & (rounded(groups / np.maximum(squares.sum(axis=-1), 1)) > 0)
+        defined = (
+            (n > 0).all(axis=-1)
+            & (freedom > 0)
+            & (rounded(groups / np.maximum(squares.sum(axis=-1), 1)) > 0)
+        )
         return standardized(means[..., 0] - means[..., 1], groups / freedom, defined)
 
 

@@ -67,7 +67,9 @@ def estimate_row(
 
 
 @checked(rows=is_mapping(), name=is_text(), keys=is_mapping(optional=True))
-def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None) -> pd.DataFrame:
+def estimate_table(
+    rows: Mapping[str, dict], name: str, keys: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """Return rows as a table of estimates.
 
     Parameters
@@ -97,10 +99,15 @@ def estimate_table(rows: Mapping[str, dict], name: str, keys: Mapping[str, str] 
     ['turn_mean', '']
     """
     if not name:
-        raise UserError("estimate_table wants the name of what its rows are as name; got an empty text.")
+        raise UserError(
+            "estimate_table wants the name of what its rows are as name; got an empty text."
+        )
     if strange := [row for row, entry in rows.items() if not isinstance(entry, Mapping)]:
         raise wrong_kind(
-            "estimate_table", "rows as estimate_row returns them", f"rows[{strange[0]!r}]", rows[strange[0]]
+            "estimate_table",
+            "rows as estimate_row returns them",
+            f"rows[{strange[0]!r}]",
+            rows[strange[0]],
         )
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
     keys_of_rows = {row: entry["key"] for row, entry in rows.items() if "key" in entry}
@@ -132,7 +139,9 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     return taken
 
 
-def require_estimates(function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()) -> None:
+def require_estimates(
+    function: str, name: str, table: pd.DataFrame, optional: Collection[str] = ()
+) -> None:
     """Refuse what is no table of estimates, before it is shown or recorded.
 
     Examples
@@ -146,7 +155,9 @@ def require_estimates(function: str, name: str, table: pd.DataFrame, optional: C
         raise wrong_kind(function, "a table of estimates", name, table, remedy)
     if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
         lacking = ", ".join(lacking)
-        raise UserError(f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {remedy}")
+        raise UserError(
+            f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {remedy}"
+        )
 
 
 def keys_of_rows(names: Iterable[str], keys: str) -> dict[str, str]:

@@ -67,7 +67,9 @@ def fit_one_factor(correlations: np.ndarray) -> OneFactor:
     sound = sound[np.isfinite(logs[sound]).all(axis=1)]
     values[sound], _, _, loadings[sound] = _discrepancy(matrices[sound], logs[sound])
     shape = correlations.shape[:-1]
-    return OneFactor(loadings.reshape(shape), np.exp(logs).reshape(shape), values.reshape(shape[:-1]))
+    return OneFactor(
+        loadings.reshape(shape), np.exp(logs).reshape(shape), values.reshape(shape[:-1])
+    )
 
 
 def _discrepancy(matrices: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -81,9 +83,17 @@ def _discrepancy(matrices: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, ..
     weighted = (others * rest[:, None, :]) @ others.transpose(0, 2, 1)
     crossed = (1 - rest) * (rest + first) / np.maximum(first - rest, 1e-12)
     mixed = (others * crossed[:, None, :]) @ others.transpose(0, 2, 1)
-    hessian = weighted * (others @ others.transpose(0, 2, 1)) + mixed * direction[:, :, None] * direction[:, None, :]
+    hessian = (
+        weighted * (others @ others.transpose(0, 2, 1))
+        + mixed * direction[:, :, None] * direction[:, None, :]
+    )
     signs = np.where(direction.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
-    return discrepancy, gradient, hessian, signs * np.sqrt(np.maximum(first - 1, 0)) * direction / scale
+    return (
+        discrepancy,
+        gradient,
+        hessian,
+        signs * np.sqrt(np.maximum(first - 1, 0)) * direction / scale,
+    )
 
 
 def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -104,7 +114,9 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
         trial = np.clip(logs[going] + step, _SMALLEST, _LARGEST)
         results = _discrepancy(matrices[going], trial)
         better = results[0] <= value[going] + 1e-13
-        damping[going] = np.where(better, damping[going] / 10, np.maximum(10 * damping[going], 1e-3))
+        damping[going] = np.where(
+            better, damping[going] / 10, np.maximum(10 * damping[going], 1e-3)
+        )
         damping[damping < 1e-7] = 0
         taken = going[better]
         logs[taken] = trial[better]
@@ -114,7 +126,9 @@ def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.where(reached[:, None], logs, np.nan)
 
 
-def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.ndarray) -> np.ndarray:
+def _step(
+    slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.ndarray
+) -> np.ndarray:
     """Newton steps of the free logarithms, none of the others."""
     curvature = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
     if not damping.any():
@@ -124,7 +138,9 @@ def _step(slope: np.ndarray, hessian: np.ndarray, free: np.ndarray, damping: np.
             return np.where(free, -np.linalg.solve(whole, slope[:, :, None])[:, :, 0], 0.0)
     # Downhill even where the surface is a saddle, and far in the flat valleys of small uniquenesses.
     bends, axes = np.linalg.eigh(curvature)
-    along = (axes * slope[:, :, None]).sum(axis=1) / (np.maximum(np.abs(bends), 1e-7) + damping[:, None])
+    along = (axes * slope[:, :, None]).sum(axis=1) / (
+        np.maximum(np.abs(bends), 1e-7) + damping[:, None]
+    )
     return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
 
 
@@ -230,7 +246,9 @@ def noise_eigenvalues(
     ([1.1, 1.0, 1.0], [0.1, 0.0, -0.0])
     """
     # Sums of squares of normal data are Wishart distributed: no data need be drawn.
-    drawn = stats.wishart.rvs(rows - 1, np.eye(items), size=simulations, random_state=np.random.default_rng(seed))
+    drawn = stats.wishart.rvs(
+        rows - 1, np.eye(items), size=simulations, random_state=np.random.default_rng(seed)
+    )
     correlations = correlations_from_covariances(drawn)
     return tuple(
         np.quantile(descending_eigenvalues(matrix), quantile, axis=0)

@@ -32,7 +32,11 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     squares = np.diagonal(a, axis1=-2, axis2=-1)
     present = squares > NEGLIGIBLE
     scale = np.sqrt(np.where(present, squares, 1.0))
-    a = np.where(present[..., None] & present[..., None, :], a / (scale[..., None] * scale[..., None, :]), 0.0)
+    a = np.where(
+        present[..., None] & present[..., None, :],
+        a / (scale[..., None] * scale[..., None, :]),
+        0.0,
+    )
     c = np.where(present, c / scale, 0.0)
     b, rank = np.empty(c.shape), np.full(c.shape[:-1], c.shape[-1])
     identified = np.ones(c.shape, dtype=bool)
@@ -57,7 +61,9 @@ def _of_least_norm(a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray
     values, vectors = np.linalg.eigh(a)
     kept = values > _RELATIVE
     inverse_values = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
-    b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[..., 0]
+    b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[
+        ..., 0
+    ]
     return b, (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED, kept.sum(axis=-1)
 
 
@@ -156,10 +162,14 @@ def within_correlation(
     kept = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
     common = {"n": int(kept.sum()), "unit": "correlation", "method": method}
     if not kept.any():
-        return bootstrap.row(Estimate(np.nan), **common, undefined="nothing has two ratings to compare")
+        return bootstrap.row(
+            Estimate(np.nan), **common, undefined="nothing has two ratings to compare"
+        )
     values, participants = np.asarray(values, dtype=float)[kept], pd.Series(participants)[kept]
     values = within(values, pd.Series(codes[kept]))
-    correlation = bootstrap.estimate(_partial, values[:, :, None] * values[:, None, :], participants)
+    correlation = bootstrap.estimate(
+        _partial, values[:, :, None] * values[:, None, :], participants
+    )
     return bootstrap.row(correlation, **common, undefined="one of the two does not vary")
 
 

@@ -37,7 +37,9 @@ class RandomIntercept:
     residual_variance: np.ndarray
 
 
-def random_intercept_sums(y: np.ndarray, design: np.ndarray, participants: pd.Series) -> tuple[np.ndarray, pd.Index]:
+def random_intercept_sums(
+    y: np.ndarray, design: np.ndarray, participants: pd.Series
+) -> tuple[np.ndarray, pd.Index]:
     """Return cross products per participant, as :func:`fit_random_intercept` takes them summed."""
     codes, names = pd.factorize(pd.Series(participants).to_numpy())
     z = np.column_stack([design, y])
@@ -152,12 +154,25 @@ def _slopes(sums: _BySize, log_ratio: np.ndarray) -> tuple[np.ndarray, np.ndarra
     inverse, coefficients, residual = _solve(sums.products - outer, sums.freedom)
     r = np.concatenate([-coefficients, np.ones((len(coefficients), 1))], axis=1)
     moved = (first @ r[..., None])[..., 0]
-    square, bend = -(moved * r).sum(axis=1) / residual, -((second @ r[..., None])[..., 0] * r).sum(axis=1)
+    square, bend = (
+        -(moved * r).sum(axis=1) / residual,
+        -((second @ r[..., None])[..., 0] * r).sum(axis=1),
+    )
     bend = bend - 2 * np.einsum("fi,fij,fj->f", moved[:, :-1], inverse, moved[:, :-1])
     scaled = inverse @ first[:, :-1, :-1]
-    slope = square + (sums.people * sums.size * shrink).sum(axis=1) - np.trace(scaled, axis1=1, axis2=2)
-    curvature = bend / residual - square**2 / sums.freedom - (sums.people * (sums.size * shrink) ** 2).sum(axis=1)
-    curvature = curvature - (inverse * second[:, :-1, :-1]).sum(axis=(1, 2)) - np.einsum("fij,fji->f", scaled, scaled)
+    slope = (
+        square + (sums.people * sums.size * shrink).sum(axis=1) - np.trace(scaled, axis1=1, axis2=2)
+    )
+    curvature = (
+        bend / residual
+        - square**2 / sums.freedom
+        - (sums.people * (sums.size * shrink) ** 2).sum(axis=1)
+    )
+    curvature = (
+        curvature
+        - (inverse * second[:, :-1, :-1]).sum(axis=(1, 2))
+        - np.einsum("fij,fji->f", scaled, scaled)
+    )
     ahead = 1 + ratio[:, 0]
     return slope * ahead, curvature * ahead**2 + slope * ahead
 
@@ -199,7 +214,9 @@ class NestedSums:
     @cached_property
     def person(self) -> np.ndarray:
         """Number of the participant of each cell."""
-        return np.repeat(np.arange(len(self.participants)), np.diff([*self.starts, len(self.design)]))
+        return np.repeat(
+            np.arange(len(self.participants)), np.diff([*self.starts, len(self.design)])
+        )
 
     @cached_property
     def one_condition(self) -> np.ndarray | None:
@@ -246,7 +263,9 @@ class NestedSums:
         rows, totals = (self.on_grid(table) for table in (self.counts * self.sizes, self.totals))
         squares = np.add.reduceat(self.squares, self.starts, axis=0)
         width = len(self.sizes)
-        return np.concatenate([part.reshape(-1, width).T for part in (rows, totals, squares)], axis=1), rows.shape[:2]
+        return np.concatenate(
+            [part.reshape(-1, width).T for part in (rows, totals, squares)], axis=1
+        ), rows.shape[:2]
 
     def of_groups(self, ratio: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         r"""Rows and totals of cells, and squares of participants, weighted by :math:`s (sn)^k, s = 1/(1 + n\,ratio)`.
@@ -258,7 +277,9 @@ class NestedSums:
         cells, found = grid[0] * grid[1], []
         for power in range(3 if self.free[2] else 1):
             sums = (shrink * (shrink * self.sizes) ** power) @ tables
-            rows, totals = (part.reshape(-1, *grid) for part in (sums[:, :cells], sums[:, cells : 2 * cells]))
+            rows, totals = (
+                part.reshape(-1, *grid) for part in (sums[:, :cells], sums[:, cells : 2 * cells])
+            )
             found.append((rows, totals, sums[:, 2 * cells :]))
         return found
 
@@ -299,7 +320,11 @@ class Nested:
 
 
 def nested_sums(
-    y: np.ndarray, design: np.ndarray, participants: pd.Series, cells: pd.Series, groups: pd.Series | None = None
+    y: np.ndarray,
+    design: np.ndarray,
+    participants: pd.Series,
+    cells: pd.Series,
+    groups: pd.Series | None = None,
 ) -> NestedSums:
     """Return sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them."""
     y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
@@ -344,7 +369,9 @@ def nested_sums(
     )
 
 
-def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None) -> Nested:
+def fit_nested(
+    sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None
+) -> Nested:
     r"""Return the nested model fitted by restricted maximum likelihood (REML), for many resamples at once.
 
     .. math:: y = X\beta + u_p + v_{pc} + w_{pcg} + e
@@ -368,8 +395,15 @@ def fit_nested(sums: NestedSums, weights: np.ndarray | None = None, start: np.nd
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
     begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
     width = _ARRAYS * len(sums.design)
-    fits = [_fit_chunk(sums, weights[piece], begin) for piece in pieces(len(weights), width, _CHUNK)]
-    return Nested(*(np.concatenate([getattr(fit, name) for fit in fits]) for name in Nested.__dataclass_fields__))
+    fits = [
+        _fit_chunk(sums, weights[piece], begin) for piece in pieces(len(weights), width, _CHUNK)
+    ]
+    return Nested(
+        *(
+            np.concatenate([getattr(fit, name) for fit in fits])
+            for name in Nested.__dataclass_fields__
+        )
+    )
 
 
 def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nested:
@@ -412,12 +446,17 @@ def _newton_step(log_ratio: np.ndarray, state: "_Likelihood", free: np.ndarray) 
     """A descending step of the free ratios; none of a ratio that is at a bound."""
     ahead = np.exp(log_ratio)  # derivative of the ratio
     gradient = state.gradient * ahead
-    hessian = state.curvature - state.squares[:, :, None] * state.squares[:, None, :] / state.freedom[:, None, None]
+    hessian = (
+        state.curvature
+        - state.squares[:, :, None] * state.squares[:, None, :] / state.freedom[:, None, None]
+    )
     hessian = hessian * ahead[:, :, None] * ahead[:, None, :]
     hessian[:, range(3), range(3)] += gradient
     gradient, hessian = gradient[:, free], hessian[:, free[:, None], free]
     at = log_ratio[:, free]
-    held = (at <= 0) & (gradient > 0) | (at >= _LARGEST_LOG) & (gradient < 0) | ~np.isfinite(gradient)
+    held = (
+        (at <= 0) & (gradient > 0) | (at >= _LARGEST_LOG) & (gradient < 0) | ~np.isfinite(gradient)
+    )
     gradient = np.where(held, 0, gradient)
     hessian = np.where(held[:, :, None] | held[:, None, :] | ~np.isfinite(hessian), 0, hessian)
     hessian[:, range(len(free)), range(len(free))] += held
@@ -470,7 +509,11 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) ->
     cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
     freedom = weights @ sums.rows - sums.design.shape[1]
     inverse, coefficients, residual = _solve(cross, freedom)
-    logs = np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T - np.log(u).sum(axis=1) - np.log(v)
+    logs = (
+        np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T
+        - np.log(u).sum(axis=1)
+        - np.log(v)
+    )
     deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
     deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
 
@@ -478,7 +521,9 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) ->
     r = np.concatenate([-coefficients, np.ones_like(residual)[:, None]], axis=1)
     effect = r[:, :, None] * r[:, None, :] / residual[:, None, None]
     effect[:, :-1, :-1] += inverse
-    gradient, curvature, slopes = _derivatives(sums, weights, effect, (c, u, m, rows, by_groups), (held, v, f, o))
+    gradient, curvature, slopes = _derivatives(
+        sums, weights, effect, (c, u, m, rows, by_groups), (held, v, f, o)
+    )
     gradient += np.einsum("dij,dkij->dk", effect, slopes)
     turned = (slopes @ r[:, None, :, None])[..., 0]
     squares = (turned * r[:, None]).sum(axis=2) / residual[:, None]
@@ -486,10 +531,14 @@ def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) ->
     curvature -= 2 * turned @ inverse @ np.swapaxes(turned, 1, 2) / residual[:, None, None]
     scaled = inverse[:, None] @ slopes
     curvature -= np.einsum("dkij,dlji->dkl", scaled, scaled)
-    return _Likelihood(deviance, gradient, curvature, squares, slopes, inverse, coefficients, residual, freedom)
+    return _Likelihood(
+        deviance, gradient, curvature, squares, slopes, inverse, coefficients, residual, freedom
+    )
 
 
-def _derivatives(sums, weights, effect, cells, participants) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _derivatives(
+    sums, weights, effect, cells, participants
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First derivatives of the logarithms; second ones of the deviance at given cross products; first ones of these."""
     held, v, f, o = participants
     first, second = _of_cells(sums, *cells)
@@ -500,7 +549,9 @@ def _derivatives(sums, weights, effect, cells, participants) -> tuple[np.ndarray
     grid = (len(weights), *cells[3].shape[1:])
     by_weight = (effect[:, :-1, :-1].reshape(len(weights), -1) @ sums.products.T).reshape(grid)
     by_weight = by_weight - 2 * f[:, None] * sums.by_cell(pull[:, :-1]) + (f**2 * oo + f)[:, None]
-    by_total = 2 * ((effect[:, :-1, -1] @ sums.effects.T).reshape(grid) - (f * pull[:, -1])[:, None])
+    by_total = 2 * (
+        (effect[:, :-1, -1] @ sums.effects.T).reshape(grid) - (f * pull[:, -1])[:, None]
+    )
     by_square = effect[:, -1, -1, None]
 
     slopes = np.zeros((len(weights), 3, *effect.shape[1:]))
@@ -521,10 +572,14 @@ def _derivatives(sums, weights, effect, cells, participants) -> tuple[np.ndarray
         moved[i] = held_i, o_i, oo_i
     for (i, j), (h_ij, m_ij, of_cell, of_person, log) in second.items():
         (held_i, o_i, oo_i), (held_j, o_j, oo_j) = moved[i], moved[j]
-        of_cells = (h_ij * by_weight + m_ij * by_total).sum(axis=1) + by_square * (of_person + of_cell.sum(axis=1))
+        of_cells = (h_ij * by_weight + m_ij * by_total).sum(axis=1) + by_square * (
+            of_person + of_cell.sum(axis=1)
+        )
         together = 2 * (held_i * oo_j + held_j * oo_i) - held_i * held_j * (1 + 2 * f * oo)
         crossed = ((effect @ o_i) * o_j).sum(axis=1)
-        curvature[:, i, j] = (weights * (log + of_cells + f**2 * together - 2 * f * crossed)).sum(axis=1)
+        curvature[:, i, j] = (weights * (log + of_cells + f**2 * together - 2 * f * crossed)).sum(
+            axis=1
+        )
     curvature += np.swapaxes(np.triu(curvature, 1), 1, 2)
 
     return gradient, curvature, slopes
@@ -539,7 +594,13 @@ def _of_cells(sums, c, u, m, rows, by_groups) -> tuple[dict, dict]:
     if sums.free[2]:
         (rows_2, total_2, squared_2), (rows_3, total_3, squared_3) = by_groups
         bent, k = c * rows_2 * u, total_2 - c * m * rows_2
-        first[2] = -rows_2 * u * u, -u * k, c * m * (total_2 + k), -squared_2, (rows - bent).sum(axis=1)
+        first[2] = (
+            -rows_2 * u * u,
+            -u * k,
+            c * m * (total_2 + k),
+            -squared_2,
+            (rows - bent).sum(axis=1),
+        )
         second[2, 2] = (
             2 * u * u * (rows_3 - rows_2 * bent),
             2 * u * (total_3 - c * m * rows_3 - bent * k),
@@ -571,12 +632,16 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     covariance = 2 * np.linalg.pinv(hessian)
     weighted = contrasts @ at.inverse[0]
     variance = np.einsum("ci,ci->c", weighted, contrasts)
-    gradient = np.stack([*-np.einsum("ci,kij,cj->kc", weighted, at.slopes[0, moving], weighted), variance])
+    gradient = np.stack(
+        [*-np.einsum("ci,kij,cj->kc", weighted, at.slopes[0, moving], weighted), variance]
+    )
     spread = np.einsum("ic,ij,jc->c", gradient, covariance, gradient)
     return 2 * variance**2 / spread
 
 
-def satterthwaite_f(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> tuple[float, float, float]:
+def satterthwaite_f(
+    sums: NestedSums, fit: Nested, contrasts: np.ndarray
+) -> tuple[float, float, float]:
     r"""Return the test of several contrasts of the fixed effects at once: F, degrees of freedom of its denominator, p.
 
     With :math:`L V L^\top = P D P^\top`, the q rotated contrasts :math:`P^\top L` are uncorrelated, each with

@@ -22,7 +22,9 @@ def rounded(values):
     return np.round(values, 9)
 
 
-def in_order_of_appearance(frame: "pd.DataFrame", group: str, within: str | None = None) -> "pd.DataFrame":
+def in_order_of_appearance(
+    frame: "pd.DataFrame", group: str, within: str | None = None
+) -> "pd.DataFrame":
     """Return the rows of each group together, groups in the order of their first rows, sorted by a column if given.
 
     Examples

@@ -34,7 +34,10 @@ def spearman_in_draws(x, y, weights: np.ndarray, codes: np.ndarray | None = None
 
 
 def spearmans_in_draws(
-    columns: Sequence, pairs: Sequence[tuple[int, int]], weights: np.ndarray, codes: np.ndarray | None = None
+    columns: Sequence,
+    pairs: Sequence[tuple[int, int]],
+    weights: np.ndarray,
+    codes: np.ndarray | None = None,
 ) -> np.ndarray:
     r"""Return Spearman's correlations of pairs of columns in every resample, each row taken as often as its unit.
 
@@ -67,25 +70,35 @@ def spearmans_in_draws(
     for start in range(0, len(weights), step):
         chunk = np.ascontiguousarray(weights[start : start + step].T)
         ranked = [_ranked(mass @ chunk) for mass in masses]
-        for number, ((first, second), (of_first, of_code, sums)) in enumerate(zip(pairs, cells, strict=True)):
+        for number, ((first, second), (of_first, of_code, sums)) in enumerate(
+            zip(pairs, cells, strict=True)
+        ):
             products = ranked[first][0][of_first]
             products *= chunk[of_code]
             together = np.einsum("ud,ud->d", sums @ products, ranked[second][0])
             with np.errstate(divide="ignore", invalid="ignore"):
-                correlations[start : start + step, number] = together / np.sqrt(ranked[first][1] * ranked[second][1])
+                correlations[start : start + step, number] = together / np.sqrt(
+                    ranked[first][1] * ranked[second][1]
+                )
     return correlations
 
 
 def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> "scipy.sparse.csr_array":
     """How many rows of each unit have each level: shape (levels, units)."""
-    return scipy.sparse.csr_array((np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units))
+    return scipy.sparse.csr_array(
+        (np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units)
+    )
 
 
 def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray):
     """Rows that no resample distinguishes: their level of the first, unit, and sums by level of the second."""
     key = (codes * (first.max() + 1) + first) * (second.max() + 1) + second
     _, row, counts = np.unique(key, return_index=True, return_counts=True)
-    return first[row], codes[row], scipy.sparse.csr_array((counts.astype(float), (second[row], np.arange(len(row)))))
+    return (
+        first[row],
+        codes[row],
+        scipy.sparse.csr_array((counts.astype(float), (second[row], np.arange(len(row))))),
+    )
 
 
 def _ranked(taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,12 +134,18 @@ def spearman_row(
     ``counts`` is the number of rows that each row represents; ``draws`` the result of :func:`spearman_draws`, if known.
     """
     common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
-    estimate = spearman_in_draws(first, second, np.broadcast_to(counts, (1, len(first))).astype(float))[0]
+    estimate = spearman_in_draws(
+        first, second, np.broadcast_to(counts, (1, len(first))).astype(float)
+    )[0]
     if not np.isfinite(estimate):
         return estimate_row(**common, method=method, reason="one of the two does not vary")
     if draws is None:
-        draws = spearman_draws(*distinct_pairs(first, second, participants, bootstrap, counts), bootstrap)
-    return bootstrap.row(Estimate(estimate, *bootstrap.interval(draws, participants)), **common, method=method)
+        draws = spearman_draws(
+            *distinct_pairs(first, second, participants, bootstrap, counts), bootstrap
+        )
+    return bootstrap.row(
+        Estimate(estimate, *bootstrap.interval(draws, participants)), **common, method=method
+    )
 
 
 def distinct_pairs(
@@ -139,10 +158,16 @@ def distinct_pairs(
     """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs."""
     pairs, pair = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
     cells = pair, bootstrap.codes(participants)
-    table = scipy.sparse.csr_matrix((np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names)))
+    table = scipy.sparse.csr_matrix(
+        (np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names))
+    )
     return pairs, table
 
 
-def spearman_draws(pairs: np.ndarray, table: "scipy.sparse.csr_matrix", bootstrap: ParticipantBootstrap) -> np.ndarray:
+def spearman_draws(
+    pairs: np.ndarray, table: "scipy.sparse.csr_matrix", bootstrap: ParticipantBootstrap
+) -> np.ndarray:
     """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
-    return bootstrap.in_every_draw(lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T))
+    return bootstrap.in_every_draw(
+        lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T)
+    )

@@ -112,10 +112,15 @@ def quadratic_kappa(
             f"{np.isnan(x).sum() + np.isnan(y).sum():,} are missing. Leave out the units that lack a rating."
         )
     if steps not in STEPS:
-        raise UserError(f"quadratic_kappa wants {' or '.join(map(repr, STEPS))} as steps; got {steps!r}.")
+        raise UserError(
+            f"quadratic_kappa wants {' or '.join(map(repr, STEPS))} as steps; got {steps!r}."
+        )
     taken = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
     flat = taken.reshape(-1, len(x)) if len(x) else np.zeros((int(np.prod(taken.shape[:-1])), 0))
-    kappas = [_concordance(x, y, flat[piece], steps) for piece in pieces(len(flat), max(1, len(x)), _PIECE)]
+    kappas = [
+        _concordance(x, y, flat[piece], steps)
+        for piece in pieces(len(flat), max(1, len(x)), _PIECE)
+    ]
     return np.concatenate(kappas).reshape(taken.shape[:-1])
 
 
@@ -176,7 +181,10 @@ def icc_of_sums(sums: np.ndarray) -> np.ndarray:
 
 @checked(
     table=is_numbers(
-        "a complete table of numbers with at least two rows and two columns", dimensions=2, fewest=2, missing=False
+        "a complete table of numbers with at least two rows and two columns",
+        dimensions=2,
+        fewest=2,
+        missing=False,
     ),
     confidence=is_share,
 )
@@ -231,7 +239,9 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     outside = n * (1 + (k - 1) * two) - k * two
     above = (k - 1) * (n - 1) * (k * two * columns + outside * rest) ** 2
     below = (n - 1) * (k * two * columns) ** 2 + (outside * rest) ** 2
-    freedom = above / below if below > 0 else 1.0  # where nothing is left beside the rows, it is multiplied by 0
+    freedom = (
+        above / below if below > 0 else 1.0
+    )  # where nothing is left beside the rows, it is multiplied by 0
     f_low, f_high = stats.f.ppf(tail, n - 1, freedom), stats.f.ppf(tail, freedom, n - 1)
     base = k * columns + (k * n - k - n) * rest
     low = n * (rows - f_low * rest) / (f_low * base + n * rows)
@@ -243,4 +253,6 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     }
     of_mean = lambda r: r * k / (1 + r * (k - 1))  # noqa: E731
     means = {f"{name}k": tuple(map(of_mean, values)) for name, values in single_ratings.items()}
-    return pd.DataFrame.from_dict(single_ratings | means, orient="index", columns=["estimate", "low", "high"])
+    return pd.DataFrame.from_dict(
+        single_ratings | means, orient="index", columns=["estimate", "low", "high"]
+    )

@@ -40,7 +40,9 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     caption : str
         What to see, and n.
     """
-    answers = [answer for answer in (*range(1, 6), NOT_RATED, ABSENT, UNREADABLE) if answer in counts]
+    answers = [
+        answer for answer in (*range(1, 6), NOT_RATED, ABSENT, UNREADABLE) if answer in counts
+    ]
     shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
     words = dict(zip(range(1, 6), LEVELS, strict=True))
     words |= {NOT_RATED: "unknown or not applicable", ABSENT: "blank", UNREADABLE: "can't be read"}
@@ -56,7 +58,11 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
         for answer in answers:
             width = 100 * shares[answer].to_numpy()
             look = {"facecolor": "none", "edgecolor": ink, "linewidth": 0.6, "clip_on": False}
-            look = look | {"hatch": hatches[answer]} if answer in hatches else {"color": LEVEL_COLOURS[answer - 1]}
+            look = (
+                look | {"hatch": hatches[answer]}
+                if answer in hatches
+                else {"color": LEVEL_COLOURS[answer - 1]}
+            )
             parts.append((words[answer], left[0] + width[0] / 2, look.get("color", ink)))
             bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
             axes.barh(bars, width[bars], left=left[bars], label=words[answer], height=0.72, **look)
@@ -77,7 +83,9 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     return Figure(draw(), draw(), name, alt, caption, counts)
 
 
-def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: str) -> Figure | Sentence:
+def stacked_shares(
+    tables: Mapping[str, pd.DataFrame], *, name: str, caption: str
+) -> Figure | Sentence:
     """Shares of a whole as stacked bars, one bar per table and one color per row, in the order of the rows.
 
     Parameters
@@ -97,8 +105,12 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
         require_estimates("stacked_shares", "tables", table)
     known = {bar: table for bar, table in tables.items() if np.isfinite(table["estimate"]).any()}
     if not known:
-        reasons = list(dict.fromkeys(reason for table in tables.values() for reason in table["reason"]))
-        return Sentence(f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}.")
+        reasons = list(
+            dict.fromkeys(reason for table in tables.values() for reason in table["reason"])
+        )
+        return Sentence(
+            f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}."
+        )
     rows = list(next(iter(known.values())).index)
     palette = (*COLOURS, "#B0B0B0")
 
@@ -107,18 +119,34 @@ def stacked_shares(tables: Mapping[str, pd.DataFrame], *, name: str, caption: st
         drawing, axes = new_axes(7, 1.3 + 0.45 * len(known))
         left = np.zeros(len(known))
         for place, row in enumerate(rows):
-            width = np.array([max(0.0, 100 * np.nan_to_num(table.loc[row, "estimate"])) for table in known.values()])
+            width = np.array(
+                [
+                    max(0.0, 100 * np.nan_to_num(table.loc[row, "estimate"]))
+                    for table in known.values()
+                ]
+            )
             color = palette[place % len(palette)]
-            axes.barh(range(len(known)), width, left=left, color=color, label=drawn(row), height=0.72)
+            axes.barh(
+                range(len(known)), width, left=left, color=color, label=drawn(row), height=0.72
+            )
             (ink,) = ink_on([mpl.colors.to_rgb(color)])
             for bar in np.flatnonzero(width >= 4):
-                axes.text(left[bar] + width[bar] / 2, bar, f"{width[bar]:.0f}", color=ink, ha="center", va="center")
+                axes.text(
+                    left[bar] + width[bar] / 2,
+                    bar,
+                    f"{width[bar]:.0f}",
+                    color=ink,
+                    ha="center",
+                    va="center",
+                )
             left += width
         _label_bars(axes, list(known), "share of the variance (%)", max(100, left.max()))
         legend_above(drawing)
         return drawing
 
-    alt = "Shares of the variance. " + " ".join(f"{bar}: {ranges_in_words(table)}." for bar, table in known.items())
+    alt = "Shares of the variance. " + " ".join(
+        f"{bar}: {ranges_in_words(table)}." for bar, table in known.items()
+    )
     return Figure(draw(), draw(), name, alt, caption, pd.concat(known, names=["rating"]))
 
 
@@ -130,7 +158,9 @@ def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
     axes.grid(visible=False, axis="y")
 
 
-def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str) -> Figure | Sentence:
+def distributions(
+    frames: Mapping[str, pd.DataFrame], *, name: str, label: str, caption: str
+) -> Figure | Sentence:
     """Letter-value plots (seaborn's boxenplot): one panel per quantity, one row per condition.
 
     The widest box holds the middle half of the values, each further pair of boxes half of what is left, so that tails
@@ -157,15 +187,21 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
     if not frames:
         return Sentence(f"No figure of {label}: there is nothing to show.")
     quartiles = {
-        axis: frame.groupby("condition")["value"].describe().rename(columns=str)[["count", "25%", "50%", "75%"]]
+        axis: frame.groupby("condition")["value"]
+        .describe()
+        .rename(columns=str)[["count", "25%", "50%", "75%"]]
         for axis, frame in frames.items()
     }
     rows, ink = max(map(len, quartiles.values())), STYLE["text.color"]
 
     @styled()
     def draw() -> MatplotlibFigure:
-        drawing = MatplotlibFigure(figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained")
-        for axes, (axis, frame) in zip(drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True):
+        drawing = MatplotlibFigure(
+            figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained"
+        )
+        for axes, (axis, frame) in zip(
+            drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True
+        ):
             seaborn.boxenplot(
                 frame,
                 x="value",
@@ -180,10 +216,14 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
                 ax=axes,
             )
             if tail := frame["value"].max() > 20 * frame["value"].median() > 0:
-                axes.set_xscale("symlog", linthresh=1)  # linear up to one: seconds and words may be zero
+                axes.set_xscale(
+                    "symlog", linthresh=1
+                )  # linear up to one: seconds and words may be zero
                 axes.xaxis.set_major_formatter("{x:,.0f}")
             axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="condition")
-            axes.set_yticks(axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index])
+            axes.set_yticks(
+                axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index]
+            )
             axes.grid(visible=False, axis="y")
         return drawing
 
@@ -196,7 +236,9 @@ def distributions(frames: Mapping[str, pd.DataFrame], *, name: str, label: str, 
         for axis, table in quartiles.items()
     ]
     data = pd.concat(quartiles, names=["quantity"])
-    data = data.rename(columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"})
+    data = data.rename(
+        columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"}
+    )
     return Figure(draw(), draw(), name, f"{label}. {'. '.join(parts)}.", caption, data)
 
 
@@ -226,7 +268,11 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
     shown = matrix.mask(np.eye(len(matrix), dtype=bool)) if square else matrix
     numbers = shown.to_numpy(dtype=float)
     if not np.isfinite(numbers).any():
-        why = "no two of these were rated together and vary" if square else "nothing was given in this data set"
+        why = (
+            "no two of these were rated together and vary"
+            if square
+            else "nothing was given in this data set"
+        )
         return Sentence(f"No figure of {label}: {why}.")
     counts = all(kind.kind in "iu" for kind in shown.dtypes)
     form = ",.0f" if counts else "z.2f"
@@ -238,7 +284,9 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
             shown.astype(float).rename(index=str, columns=str),
             cmap="cividis",  # even in lightness, the same to colour-blind readers
             vmin=0 if counts else np.floor(10 * np.nanmin(numbers)) / 10,
-            vmax=None if counts else max(np.ceil(10 * np.nanmax(numbers)), np.floor(10 * np.nanmin(numbers)) + 1) / 10,
+            vmax=None
+            if counts
+            else max(np.ceil(10 * np.nanmax(numbers)), np.floor(10 * np.nanmin(numbers)) + 1) / 10,
             annot=True,
             fmt=form,
             square=square,
@@ -261,6 +309,11 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
     parts = []
     for place, (row, cells) in enumerate(shown.iterrows()):
         shown_once = cells.iloc[place + 1 :] if square else cells
-        said = [f"{column} {f'{cell:{form}}' if np.isfinite(cell) else 'none'}" for column, cell in shown_once.items()]
+        said = [
+            f"{column} {f'{cell:{form}}' if np.isfinite(cell) else 'none'}"
+            for column, cell in shown_once.items()
+        ]
         parts += [f"{row}: {', '.join(said)}"] * bool(said)
-    return Figure(draw(), draw(), name, f"Heat map of {label}. {'; '.join(parts)}.", caption, matrix)
+    return Figure(
+        draw(), draw(), name, f"Heat map of {label}. {'; '.join(parts)}.", caption, matrix
+    )

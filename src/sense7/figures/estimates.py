@@ -32,7 +32,9 @@ def with_sizes(caption: str, table: pd.DataFrame) -> str:
     known = table[np.isfinite(table["estimate"].astype(float))]
     if "n = " not in caption and len(known):
         sizes = " to ".join(f"{n:,}" for n in dict.fromkeys((known["n"].min(), known["n"].max())))
-        kinds = dict.fromkeys(method.rpartition("; ")[2] for method in known["method"] if "interval" in method)
+        kinds = dict.fromkeys(
+            method.rpartition("; ")[2] for method in known["method"] if "interval" in method
+        )
         caption = f"{caption.rstrip('. ')}. n = {sizes}; {'; '.join(kinds) or 'no interval'}."
     if not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
@@ -76,7 +78,10 @@ def intervals(
     if not len(next(iter(tables.values()))):
         return Sentence(f"No figure of {label}: there is nothing to show.")
     data = pd.concat(tables, names=["interval"])
-    alt = " ".join(f"{which + ': ' if which else ''}{ranges_in_words(table)}." for which, table in tables.items())
+    alt = " ".join(
+        f"{which + ': ' if which else ''}{ranges_in_words(table)}."
+        for which, table in tables.items()
+    )
     data = data if len(tables) > 1 else next(iter(tables.values()))
 
     def draw() -> MatplotlibFigure:
@@ -138,21 +143,37 @@ def forest(
         where = " and ".join(format_number(line, unit) for line in lines)
         words = f", line{'s' * (len(lines) > 1)} at {where}" if lines else ""
         for series, table in tables.items():
-            said.append(f"{question}{words}: {f'{series}: ' if series else ''}{ranges_in_words(table)}")
+            said.append(
+                f"{question}{words}: {f'{series}: ' if series else ''}{ranges_in_words(table)}"
+            )
             data.append(table.assign(series=series) if series else table)
-    everything = pd.concat(data, keys=[one[0] for one in shown for _ in one[1]], names=["question"]) if data else None
+    everything = (
+        pd.concat(data, keys=[one[0] for one in shown for _ in one[1]], names=["question"])
+        if data
+        else None
+    )
     if everything is None or not np.isfinite(everything["estimate"].astype(float)).any():
-        reasons = [] if everything is None else dict.fromkeys(reason for reason in everything["reason"] if reason)
-        return Sentence(f"No figure of the estimates: {'; '.join(reasons) or 'there is nothing to show'}.")
+        reasons = (
+            []
+            if everything is None
+            else dict.fromkeys(reason for reason in everything["reason"] if reason)
+        )
+        return Sentence(
+            f"No figure of the estimates: {'; '.join(reasons) or 'there is nothing to show'}."
+        )
 
     def draw() -> MatplotlibFigure:
         return _draw(shown, label, limits, False, beside=beside)
 
-    return Figure(draw(), draw(), name, f"{'. '.join(said)}.", with_sizes(caption, everything), everything)
+    return Figure(
+        draw(), draw(), name, f"{'. '.join(said)}.", with_sizes(caption, everything), everything
+    )
 
 
 def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
-    counts = [len(next(iter(tables.values()))) * max(1, 0.6 * len(tables)) for _, tables, _ in panels]
+    counts = [
+        len(next(iter(tables.values()))) * max(1, 0.6 * len(tables)) for _, tables, _ in panels
+    ]
     around = 0.5 + 0.4 * len(panels) if label else 0.62 * len(panels)
     height = 1 + 0.25 * max(counts) if beside else 0.3 + 0.18 * sum(counts) + around
     with styled():
@@ -161,28 +182,43 @@ def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
             grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         else:
             ratios = [0.4 + count for count in counts]
-            grid = drawing.subplots(len(panels), sharex=bool(label), squeeze=False, height_ratios=ratios)[:, 0]
+            grid = drawing.subplots(
+                len(panels), sharex=bool(label), squeeze=False, height_ratios=ratios
+            )[:, 0]
         for axes, (heading, tables, lines) in zip(grid, panels, strict=True):
             first = next(iter(tables.values()))
             rows, unit = list(first.index), first["unit"].iloc[0]
             scale = 100 if first["unit"].str.startswith("share").all() else 1
             offsets = np.linspace(-0.2, 0.2, len(tables)) if len(tables) > 1 else [0]
             known = np.zeros(len(rows), dtype=bool)
-            for index, (color, (series, table)) in enumerate(zip(colors_of(list(tables)), tables.items(), strict=True)):
+            for index, (color, (series, table)) in enumerate(
+                zip(colors_of(list(tables)), tables.items(), strict=True)
+            ):
                 numbers = scale * table.loc[rows, ["estimate", "low", "high"]].to_numpy(dtype=float)
                 there = np.isfinite(numbers[:, 0])
                 known |= there
                 reach = np.nan_to_num(np.abs(numbers[there, 1:] - numbers[there, :1])).T
                 places = np.flatnonzero(there) + offsets[index]
                 look = {"fmt": MARKS[index % len(MARKS)], "color": color, "capsize": 3}
-                axes.errorbar(numbers[there, 0], places, xerr=reach, label=drawn(series) or None, **look)
+                axes.errorbar(
+                    numbers[there, 0], places, xerr=reach, label=drawn(series) or None, **look
+                )
             if zero or "difference" in unit or " minus " in label:
                 axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
             for line, style in zip(lines, ("--", ":"), strict=False):
-                axes.axvline(scale * line, linestyle=style, color=STYLE["text.color"], linewidth=1.2)
+                axes.axvline(
+                    scale * line, linestyle=style, color=STYLE["text.color"], linewidth=1.2
+                )
             for place in np.flatnonzero(~known):
                 text = "not available" if beside else "not available in this data set"
-                axes.text(0.01, place, text, transform=axes.get_yaxis_transform(), va="center", style="italic")
+                axes.text(
+                    0.01,
+                    place,
+                    text,
+                    transform=axes.get_yaxis_transform(),
+                    va="center",
+                    style="italic",
+                )
             if limits:
                 axes.set_xlim(limits)
             axes.xaxis.set_major_locator(MaxNLocator(5 if beside else "auto"))
@@ -198,7 +234,9 @@ def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
                     axes.set_xlabel(f"{drawn(unit)}{percent}")
         if label:
             grid[-1].set_xlabel(label)
-        names = dict.fromkeys(str(first.index.name or "") for _, tables, _ in panels for first in tables.values())
+        names = dict.fromkeys(
+            str(first.index.name or "") for _, tables, _ in panels for first in tables.values()
+        )
         grid[0].set_ylabel(drawn(next(iter(names)))) if beside or len(panels) == 1 else None
         if any(len(tables) > 1 for _, tables, _ in panels):
             legend_above(drawing)

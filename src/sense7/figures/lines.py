@@ -9,7 +9,17 @@ from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
 from sense7.figures.estimates import ranges_in_words, with_sizes
-from sense7.figures.style import COLOURS, INK, MARKS, Figure, colors_of, drawn, name_lines, new_axes, styled
+from sense7.figures.style import (
+    COLOURS,
+    INK,
+    MARKS,
+    Figure,
+    colors_of,
+    drawn,
+    name_lines,
+    new_axes,
+    styled,
+)
 from sense7.record import format_number
 from sense7.tables import Sentence
 from sense7.taxonomy import LEVELS
@@ -45,7 +55,10 @@ def lines_by_turn(
     Figure: drop, turn by turn. turn 1: -0.50 (-0.90 to -0.10).
     """
     tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
-    known = {which: table[np.isfinite(table["estimate"].astype(float))] for which, table in tables.items()}
+    known = {
+        which: table[np.isfinite(table["estimate"].astype(float))]
+        for which, table in tables.items()
+    }
     everything = pd.concat(tables, names=["line"])
     if not any(map(len, known.values())):
         reasons = dict.fromkeys(reason for reason in everything["reason"] if reason)
@@ -59,7 +72,9 @@ def lines_by_turn(
         if units.contains("difference").any() or " minus " in label:
             axes.axhline(0, linestyle="--", linewidth=1, color=INK)
         offsets = np.linspace(-0.12, 0.12, len(known)) if len(known) > 1 else [0]
-        for index, (color, (which, table)) in enumerate(zip(colors_of(list(known)), known.items(), strict=True)):
+        for index, (color, (which, table)) in enumerate(
+            zip(colors_of(list(known)), known.items(), strict=True)
+        ):
             numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
             axes.errorbar(
                 table.index.to_numpy(dtype=float) + offsets[index],
@@ -103,7 +118,9 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         A sentence if the table is empty.
     """
     if table.empty:
-        return Sentence("No figure of the eigenvalues: too few ratings vary, or too few units rate all of them.")
+        return Sentence(
+            "No figure of the eigenvalues: too few ratings vary, or too few units rate all of them."
+        )
     lines = {
         "components": ("ratings", "o-", COLOURS[0]),
         "components, noise": ("noise, as many rows as units", "s--", "#8c8c8c"),
@@ -126,7 +143,12 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
         if table[column].notna().any():
             parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
     return Figure(
-        draw(), draw(), name, f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.", caption, table
+        draw(),
+        draw(),
+        name,
+        f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.",
+        caption,
+        table,
     )
 
 
@@ -164,14 +186,34 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 3.4)
         axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
-        axes.text(1.55, 1.68, "score = ratings", rotation=45, rotation_mode="anchor", transform_rotates_text=True)
+        axes.text(
+            1.55,
+            1.68,
+            "score = ratings",
+            rotation=45,
+            rotation_mode="anchor",
+            transform_rotates_text=True,
+        )
         numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)
         spans = np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
-        axes.errorbar(known.index, numbers[:, 0], yerr=spans, fmt="o-", color=COLOURS[0], capsize=4, linewidth=1.5)
+        axes.errorbar(
+            known.index,
+            numbers[:, 0],
+            yerr=spans,
+            fmt="o-",
+            color=COLOURS[0],
+            capsize=4,
+            linewidth=1.5,
+        )
         axes.set(xlim=(0.5, len(levels) + 0.5), ylim=(0.8, len(levels) + 0.2), yticks=levels)
         sizes = table["n"].reindex(levels).fillna(0)
-        axes.set_xticks(levels, [f"{one}\n{LEVELS[one - 1]}\nn = {sizes[one]:,.0f}" for one in levels])
-        axes.set(xlabel="level of the judge's score, and number of predictions", ylabel="mean ground truth (level)")
+        axes.set_xticks(
+            levels, [f"{one}\n{LEVELS[one - 1]}\nn = {sizes[one]:,.0f}" for one in levels]
+        )
+        axes.set(
+            xlabel="level of the judge's score, and number of predictions",
+            ylabel="mean ground truth (level)",
+        )
         return drawing
 
     parts = []
@@ -211,7 +253,9 @@ def ceiling_curves(
     """
     ceiling = curve["spearman_untied"].astype(float)
     if curve.isna().any(axis=None):
-        return Sentence("No figure of the ceiling: it takes at least two different labels of conversations.")
+        return Sentence(
+            "No figure of the ceiling: it takes at least two different labels of conversations."
+        )
     bounded = bound is not None and np.isfinite(bound["estimate"])
     ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
     alt = f"A curve that rises with the content share: the ceiling of Spearman's correlation, from {' to '.join(ends)}."
@@ -235,15 +279,25 @@ def ceiling_curves(
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
-        for color, (judge, result) in zip(colors_of([*results, "", ""])[: len(results)], results.items(), strict=True):
+        for color, (judge, result) in zip(
+            colors_of([*results, "", ""])[: len(results)], results.items(), strict=True
+        ):
             axes.plot([shares[judge]], [result], "o", color=color, markersize=7, label=drawn(judge))
         if bounded:
             low, high = (
-                bound[column] if np.isfinite(bound["low"]) else bound["estimate"] for column in ("low", "high")
+                bound[column] if np.isfinite(bound["low"]) else bound["estimate"]
+                for column in ("low", "high")
             )
             axes.axvspan(low, high, color="#8c8c8c", alpha=0.3, linewidth=0)
             axes.axvline(bound["estimate"], color="#8c8c8c", linewidth=1.2)
-            axes.text(bound["estimate"], 1.01, "bound", transform=axes.get_xaxis_transform(), ha="center", va="bottom")
+            axes.text(
+                bound["estimate"],
+                1.01,
+                "bound",
+                transform=axes.get_xaxis_transform(),
+                ha="center",
+                va="bottom",
+            )
         axes.set(xlim=(0, 1), ylim=(min([0, *(result - 0.05 for result in results.values())]), 1))
         axes.set(xlabel="content share s", ylabel="Spearman correlation with the ratings")
         name_lines(axes)

@@ -16,7 +16,9 @@ MOST = 300
 """So many participants are drawn at most, evenly spaced in their order: more could not be distinguished."""
 
 
-def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
+def ratings_by_participant(
+    conversations: pd.DataFrame, *, name: str, caption: str
+) -> Figure | Sentence:
     """Draw one column per participant, ordered by mean: a dot per conversation, a line over their range, the mean.
 
     Beside it stand two bars on the same scale: the middle 80 % of the participants' means, and of the distances
@@ -45,16 +47,26 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
     """
     if conversations.empty:
         return Sentence("No figure of the participants' ratings: no conversation was rated.")
-    means = conversations.groupby("participant", sort=False)["rating"].mean().sort_values(kind="stable")
-    own = conversations["rating"] - conversations["participant"].map(means) + conversations["rating"].mean()
+    means = (
+        conversations.groupby("participant", sort=False)["rating"].mean().sort_values(kind="stable")
+    )
+    own = (
+        conversations["rating"]
+        - conversations["participant"].map(means)
+        + conversations["rating"].mean()
+    )
     middles = {
         "participants' means": np.percentile(means, (10, 90)),
-        "conversations around their participant's mean, moved to the mean of all": np.percentile(own, (10, 90)),
+        "conversations around their participant's mean, moved to the mean of all": np.percentile(
+            own, (10, 90)
+        ),
     }
     number = min(MOST, len(means))
     chosen = means.iloc[np.linspace(0, len(means) - 1, number).round().astype(int)]
     place = conversations["participant"].map(pd.Series(range(number), index=chosen.index))
-    shown = conversations.assign(place=place)[place.notna()].sort_values("place", kind="stable", ignore_index=True)
+    shown = conversations.assign(place=place)[place.notna()].sort_values(
+        "place", kind="stable", ignore_index=True
+    )
     people = count_of(len(means), "participant")
     if number < len(means):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
@@ -66,21 +78,40 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
         # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh more.
         ranges = shown.groupby("place")["rating"].agg(["min", "max"]).to_numpy()
         gaps, columns = np.full(number, np.nan), np.arange(number)
-        strokes = np.column_stack([columns, columns, gaps]).ravel(), np.column_stack([ranges, gaps]).ravel()
+        strokes = (
+            np.column_stack([columns, columns, gaps]).ravel(),
+            np.column_stack([ranges, gaps]).ravel(),
+        )
         axes.plot(*strokes, color=INK, alpha=0.35, linewidth=min(0.5, 40 / number))
-        dots = {"alpha": 0.8, "linewidth": 180 / max(number, 30), "solid_capstyle": "round", "label": "conversation"}
+        dots = {
+            "alpha": 0.8,
+            "linewidth": 180 / max(number, 30),
+            "solid_capstyle": "round",
+            "label": "conversation",
+        }
         x, y, gap = shown["place"], shown["rating"], np.full(len(shown), np.nan)
         strokes = np.column_stack([x, x + 1e-3, gap]).ravel(), np.column_stack([y, y, gap]).ravel()
         axes.plot(*strokes, color=COLOURS[0], **dots)
         ends = np.column_stack([columns - 0.4, columns + 0.4, gaps]).ravel()
         axes.plot(
-            ends, np.column_stack([chosen, chosen, gaps]).ravel(), color=INK, linewidth=2.5, label="person's mean"
+            ends,
+            np.column_stack([chosen, chosen, gaps]).ravel(),
+            color=INK,
+            linewidth=2.5,
+            label="person's mean",
         )
-        axes.set(xlim=(-1, number), xticks=[], xlabel="one column per participant, ordered by mean", ylabel="rating")
+        axes.set(
+            xlim=(-1, number),
+            xticks=[],
+            xlabel="one column per participant, ordered by mean",
+            ylabel="rating",
+        )
         axes.grid(visible=False, axis="x")
         axes.set_yticks(range(1, 6), LEVELS)
         axes.set_ylim(0.9, 5.1)
-        for at, ((low, high), color) in enumerate(zip(middles.values(), (INK, COLOURS[0]), strict=True)):
+        for at, ((low, high), color) in enumerate(
+            zip(middles.values(), (INK, COLOURS[0]), strict=True)
+        ):
             beside.bar(at, high - low, bottom=low, width=0.55, color=color)
         beside.set_title("middle 80%", fontsize=10)
         beside.set_xticks([0, 1], ["people's\nmeans", "within\nperson"])
@@ -90,14 +121,21 @@ def ratings_by_participant(conversations: pd.DataFrame, *, name: str, caption: s
         legend_above(drawing)
         return drawing
 
-    words = "; ".join(f"middle 80% of the {which}: {low:.2f} to {high:.2f}" for which, (low, high) in middles.items())
+    words = "; ".join(
+        f"middle 80% of the {which}: {low:.2f} to {high:.2f}"
+        for which, (low, high) in middles.items()
+    )
     conversations = count_of(len(conversations), "conversation")
     alt = f"Ratings of {conversations} by {people}, ordered by mean. {words}."
     return Figure(draw(), draw(), name, alt, caption, shown.drop(columns="place"))
 
 
 def score_pairs(
-    panels: Mapping[str, pd.DataFrame], *, name: str, caption: str, limits: tuple[float, float] | None = None
+    panels: Mapping[str, pd.DataFrame],
+    *,
+    name: str,
+    caption: str,
+    limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Two values of each thing as a point, such as two raters' scores; on the dashed line they are equal.
 
@@ -123,10 +161,23 @@ def score_pairs(
             low, high = limits or (values.min(), values.max())
             ends = np.array([low, high]) + 0.04 * np.array([low - high, high - low])
             axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
-            for place, (series, own) in enumerate(points.groupby(by[0], sort=False) if by else [(None, points)]):
-                look = {"color": COLOURS[(place if by else index) % 6], "alpha": 0.6, "markeredgewidth": 0}
+            for place, (series, own) in enumerate(
+                points.groupby(by[0], sort=False) if by else [(None, points)]
+            ):
+                look = {
+                    "color": COLOURS[(place if by else index) % 6],
+                    "alpha": 0.6,
+                    "markeredgewidth": 0,
+                }
                 mark = MARKS[(place if by else index) % 6]
-                axes.plot(own[across], own[upwards], mark, label=series and drawn(series), clip_on=False, **look)
+                axes.plot(
+                    own[across],
+                    own[upwards],
+                    mark,
+                    label=series and drawn(series),
+                    clip_on=False,
+                    **look,
+                )
             axes.set(xlim=ends, ylim=ends, xlabel=across, ylabel=upwards, aspect="equal")
             if limits:
                 axes.set_xticks(np.arange(low, high + 1))
@@ -145,4 +196,6 @@ def score_pairs(
             f"{title}: {len(points)} points, {across} across and {upwards} upwards; {below} lie below the line of "
             f"equal values, and the largest difference is {np.abs(np.diff(values)).max():.3f}."
         )
-    return Figure(draw(), draw(), name, " ".join(parts), caption, pd.concat(panels, names=["panel"]))
+    return Figure(
+        draw(), draw(), name, " ".join(parts), caption, pd.concat(panels, names=["panel"])
+    )

@@ -68,16 +68,23 @@ class SpecificationCurve(Figure):
             line, point = f"M{at:g} {top}V{bottom}", f"M{at:g} {y0 + dy * estimate:g}h.01"
             interval = "" if low is None else f"M{at:g} {y0 + dy * low:g}V{y0 + dy * high:g}"
         paths = "".join(
-            f'<path d="{d}" stroke-width="{width}"/>' for d, width in ((line, 1), (interval, 3), (point, 9))
+            f'<path d="{d}" stroke-width="{width}"/>'
+            for d, width in ((line, 1), (interval, 3), (point, 9))
         )
         geometry = f"{x0} {dx} {y0} {dy} {top} {bottom}"
-        mark = f'<g class="sense7-here" data-geometry="{geometry}" fill="none" stroke="currentColor" '
+        mark = (
+            f'<g class="sense7-here" data-geometry="{geometry}" fill="none" stroke="currentColor" '
+        )
         return f'{svg.removesuffix("</svg>")}{mark}stroke-linecap="round">{paths}</g></svg>'
 
     def html(self) -> str:
         """Sentence, curve with its options, table as JSON and as CSV, as one HTML element."""
         # No text of a workbook may end the script that holds it.
-        content = json.dumps(self.content, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
+        content = (
+            json.dumps(self.content, separators=(",", ":"))
+            .replace("<", "\\u003c")
+            .replace(">", "\\u003e")
+        )
         return super().html(
             before=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
             after=f'<script type="application/json">{content}</script>',
@@ -108,7 +115,9 @@ def specification_curve(
         A sentence if no specification can be computed.
     """
     if name not in HEADLINES:
-        raise UserError(f"specification_curve wants a headline as name, one of {', '.join(HEADLINES)}; got {name!r}.")
+        raise UserError(
+            f"specification_curve wants a headline as name, one of {', '.join(HEADLINES)}; got {name!r}."
+        )
     one = HEADLINES[name]
     if not np.isfinite(table["estimate"]).any():
         return Sentence(f"No curve of {one.title}: {table['reason'].iloc[0]}.")
@@ -123,10 +132,16 @@ def specification_curve(
         size = 7, 3.6 + 0.22 * len(options)
         drawing = MatplotlibFigure(figsize=size, layout="constrained")
         axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, 0.22 * len(options)))
-        numbers, places = known[["estimate", "low", "high"]].to_numpy(dtype=float), np.arange(len(known))
+        numbers, places = (
+            known[["estimate", "low", "high"]].to_numpy(dtype=float),
+            np.arange(len(known)),
+        )
         # One path for all intervals: elements of their own weigh more.
         gaps = np.full(len(known), np.nan)
-        ends = np.column_stack([places, places, gaps]).ravel(), np.column_stack([numbers[:, 1:], gaps]).ravel()
+        ends = (
+            np.column_stack([places, places, gaps]).ravel(),
+            np.column_stack([numbers[:, 1:], gaps]).ravel(),
+        )
         axes.plot(*ends, color=COLOURS[0], linewidth=1)
         axes.plot(places, numbers[:, 0], "o", color=COLOURS[0], markersize=4)
         if reference is not None:
@@ -135,19 +150,35 @@ def specification_curve(
             # Where most estimates lie on the other side of the line.
             right = reference <= np.median(numbers[:, 0])
             ha = "right" if right else "left"
-            axes.text(right, reference, words, transform=axes.get_yaxis_transform(), ha=ha, va="bottom")
+            axes.text(
+                right, reference, words, transform=axes.get_yaxis_transform(), ha=ha, va="bottom"
+            )
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
         if one.unit.startswith("share"):
             axes.yaxis.set_major_formatter(PercentFormatter(1))
         axes.set(xlim=(-0.7, len(known) - 0.3), ylabel=one.unit)
         title = one.title if one.unit in one.title else f"{one.title} ({one.unit})"
-        axes.set_title(textwrap.fill(f"All {len(known)} estimates in order: {title}", 62), loc="left", fontsize=10)
+        axes.set_title(
+            textwrap.fill(f"All {len(known)} estimates in order: {title}", 62),
+            loc="left",
+            fontsize=10,
+        )
         axes.tick_params(bottom=False)
         for row, (choice, option) in enumerate(options):
             taken = np.flatnonzero(known[choice] == option)
-            below.plot(taken, np.full(len(taken), row), "|", color=COLOURS[0], markersize=7, markeredgewidth=2)
-        names = [drawn(option) if option else f"{_QUESTIONS.get(choice, choice)}:" for choice, option in options]
+            below.plot(
+                taken,
+                np.full(len(taken), row),
+                "|",
+                color=COLOURS[0],
+                markersize=7,
+                markeredgewidth=2,
+            )
+        names = [
+            drawn(option) if option else f"{_QUESTIONS.get(choice, choice)}:"
+            for choice, option in options
+        ]
         below.set_yticks(range(len(options)), names)
         for tick, (_, option) in zip(below.yaxis.get_major_ticks(), options, strict=True):
             tick.label1.set_weight("normal" if option else "bold")
@@ -164,7 +195,10 @@ def specification_curve(
     rows = [
         [
             [given.index(row[choice]) for choice, given in one.choices.items()],
-            *(rounded(row[column]) if np.isfinite(row[column]) else None for column in ("estimate", "low", "high")),
+            *(
+                rounded(row[column]) if np.isfinite(row[column]) else None
+                for column in ("estimate", "low", "high")
+            ),
             int(row["n"]),
             _result(row, one.unit),
             place_of.get(number),
@@ -179,14 +213,21 @@ def specification_curve(
         agreed = f"{agree.sum()} of {of} have an interval that {what} {compared_with}."
     content = {
         "name": name,
-        "choices": [[choice, _QUESTIONS.get(choice, choice), list(given)] for choice, given in one.choices.items()],
+        "choices": [
+            [choice, _QUESTIONS.get(choice, choice), list(given)]
+            for choice, given in one.choices.items()
+        ],
         "default": DEFAULT,
         "agreement": agreed,
         "left_out": one.left_out,
         "rows": rows,
     }
     _, estimate, *_, said, place = rows[0]
-    rank = "" if place is None else f" By its estimate it is number {place + 1} of {len(known)}, from the lowest."
+    rank = (
+        ""
+        if place is None
+        else f" By its estimate it is number {place + 1} of {len(known)}, from the lowest."
+    )
     sentence = f"{DEFAULT}: <strong>{html.escape(said)}</strong>. {html.escape(agreed)}{rank}"
     alt = f"Specification curve of {one.title}. {len(known)} of {count_of(len(table), 'specification')} could be "
     alt += f"computed: from {words(known['estimate'].min())} to {words(known['estimate'].max())}"
@@ -210,7 +251,13 @@ def _reference(name: str, published: float | None) -> tuple[float | None, str]:
     """What intervals are compared with, the published value or the headline's reference, and in words."""
     one = HEADLINES[name]
     reference = published if one.claim else one.reference
-    words = "" if reference is None else "zero" if reference == 0 else format_number(float(reference), one.unit)
+    words = (
+        ""
+        if reference is None
+        else "zero"
+        if reference == 0
+        else format_number(float(reference), one.unit)
+    )
     return reference, words
 
 
@@ -218,12 +265,16 @@ def _result(row: pd.Series, unit: str) -> str:
     """An estimate with interval and n in words, or why there is none."""
     if not np.isfinite(row["estimate"]):
         return f"no estimate: {row['reason']}"
-    estimate, low, high = (format_number(row[column], unit) for column in ("estimate", "low", "high"))
+    estimate, low, high = (
+        format_number(row[column], unit) for column in ("estimate", "low", "high")
+    )
     interval = f" [{low}, {high}]" if np.isfinite(row["low"]) else f" ({row['reason']})"
     return f"{estimate}{interval}, n = {row['n']:,}"
 
 
-def specification_table(tables: Mapping[str, pd.DataFrame], published: Mapping[str, float]) -> Table:
+def specification_table(
+    tables: Mapping[str, pd.DataFrame], published: Mapping[str, float]
+) -> Table:
     """Range of every headline over its specifications, and how many intervals agree with it.
 
     Parameters
@@ -250,7 +301,12 @@ def specification_table(tables: Mapping[str, pd.DataFrame], published: Mapping[s
         rows[one.title] |= {
             "lowest": format_number(known.min(), one.unit),
             "highest": format_number(known.max(), one.unit),
-            "intervals that agree": f"{agree.sum()} of {len(agree)} {what}" if compared_with else "",
+            "intervals that agree": f"{agree.sum()} of {len(agree)} {what}"
+            if compared_with
+            else "",
         }
     frame = pd.DataFrame.from_dict(rows, orient="index").fillna("").rename_axis("headline")
-    return Table(frame, "Every headline over all combinations of its choices; intervals by resampled participants")
+    return Table(
+        frame,
+        "Every headline over all combinations of its choices; intervals by resampled participants",
+    )

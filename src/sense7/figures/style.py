@@ -89,7 +89,10 @@ def colors_of(names: Sequence[str]) -> list[str]:
     >>> colors_of(["linear", "quadratic"]) == [COLOURS[0], "#8c8c8c"], colors_of(["real ratings"]) == [COLOURS[1]]
     (True, True)
     """
-    fixed = {name: next((color for word, color in _MEANINGS.items() if word.search(name)), "") for name in names}
+    fixed = {
+        name: next((color for word, color in _MEANINGS.items() if word.search(name)), "")
+        for name in names
+    }
     free = [name for name in names if not fixed[name]]
     palette = (COLOURS[0], _GRID) if len(names) <= 2 else _MODELS
     others = {name: palette[place % len(palette)] for place, name in enumerate(free)}
@@ -125,7 +128,9 @@ def ink_on(colours: np.ndarray) -> list[str]:
     channels = np.asarray(colours, dtype=float)[:, :3]
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
-    return ["#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]]
+    return [
+        "#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]
+    ]
 
 
 # A figure and its data -------------------------------------------------------------------------
@@ -168,7 +173,9 @@ class Figure:
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
         content = "\n".join([self.name, self.caption, self.alt, self._csv])
         with styled():
-            wide = self._finished(_svg(self.drawing, _lay_out(self.drawing), content, self.alt), self.drawing)
+            wide = self._finished(
+                _svg(self.drawing, _lay_out(self.drawing), content, self.alt), self.drawing
+            )
             _narrow(self.again)
             narrow = _svg(self.again, _lay_out(self.again), f"narrow\n{content}", self.alt)
             return wide, self._finished(narrow, self.again)
@@ -230,9 +237,13 @@ class Figure:
             elif kind in {".png", ".pdf"}:
                 with styled(), replacing(path) as temporary:
                     box = _lay_out(self.drawing)
-                    self.drawing.savefig(temporary, format=kind[1:], dpi=300, facecolor="white", bbox_inches=box)
+                    self.drawing.savefig(
+                        temporary, format=kind[1:], dpi=300, facecolor="white", bbox_inches=box
+                    )
             else:
-                raise UserError(f"{path}: a figure is saved as .png, .pdf, .svg or, its data, .csv. Give such a name.")
+                raise UserError(
+                    f"{path}: a figure is saved as .png, .pdf, .svg or, its data, .csv. Give such a name."
+                )
         except OSError as error:
             raise UserError(not_written(path, error)) from None
         return path
@@ -290,7 +301,9 @@ def rounded(cell: object) -> object:
 
 # SVG with real text -----------------------------------------------------------------------------
 
-_LONG_COORDINATE = re.compile(r"(?<![\w.#(])-?\d+\.\d{3,}|(?<=translate\()-?\d+\.\d{3,}|(?<=[\s(\"])-0(?=[\s)\"])")
+_LONG_COORDINATE = re.compile(
+    r"(?<![\w.#(])-?\d+\.\d{3,}|(?<=translate\()-?\d+\.\d{3,}|(?<=[\s(\"])-0(?=[\s)\"])"
+)
 _ROOT = re.compile(r'<svg((?: xmlns[:\w]*="[^"]*")*) width="[^"]*" height="[^"]*" viewBox="[^"]*"')
 _LEFT_OUT = re.compile(
     r"<!--.*?-->|<metadata>.*?</metadata>"
@@ -335,11 +348,17 @@ def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
         drawing.set_canvas(canvas)
         drawing.set_dpi(dots)
     source = stream.getvalue()
-    source = source[source.index("<svg") :]  # a document type or XML head has no place inside a page
-    texts = iter(_TEXT.findall(source))  # a name may look like any piece of SVG: none of what follows touches it
+    source = source[
+        source.index("<svg") :
+    ]  # a document type or XML head has no place inside a page
+    texts = iter(
+        _TEXT.findall(source)
+    )  # a name may look like any piece of SVG: none of what follows touches it
     source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
     # A hundredth of a point is not seen. What a fit leaves beyond it differs between processors.
-    source = _LONG_COORDINATE.sub(lambda found: f"{float(found[0]):z.2f}".rstrip("0").rstrip("."), source)
+    source = _LONG_COORDINATE.sub(
+        lambda found: f"{float(found[0]):z.2f}".rstrip("0").rstrip("."), source
+    )
     # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
     for number, (hashed, kind) in enumerate(re.findall(r'\bid="(([^"]*?)[0-9a-f]{10})"', source)):
         source = source.replace(hashed, f"{kind}{number}")
@@ -351,14 +370,22 @@ def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
         if not any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
             return f"{start[0]}{text}"
         # Letters that the bundled font lacks, such as Chinese ones, get the width that the layout has for them.
-        font = FontProperties(size=float(start["size"]), weight="bold" if "bold" in start[0] else "normal")
-        width, _, _ = text_to_path.get_text_width_height_descent(html.unescape(text), font, ismath=False)
+        font = FontProperties(
+            size=float(start["size"]), weight="bold" if "bold" in start[0] else "normal"
+        )
+        width, _, _ = text_to_path.get_text_width_height_descent(
+            html.unescape(text), font, ismath=False
+        )
         return f'{start[0][:-1]} textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{text}'
 
     source = _TEXT_START.sub(with_text, source)
     if next(texts, None) is not None:
-        raise ValueError("a text of the drawing was lost: its picture would show others in the wrong places")
-    left, top, width, height = 72 * np.array([box.x0, drawing.get_figheight() - box.y1, box.width, box.height])
+        raise ValueError(
+            "a text of the drawing was lost: its picture would show others in the wrong places"
+        )
+    left, top, width, height = 72 * np.array(
+        [box.x0, drawing.get_figheight() - box.y1, box.width, box.height]
+    )
     root = (
         f'<svg class="{NO_MATH}" role="img" aria-label="{html.escape(label, quote=True)}" '
         # Laid out with the first family; the second is as wide.
@@ -396,18 +423,28 @@ def _narrow(drawing: MatplotlibFigure) -> None:
     named = []  # panels with names beside their rows; of those that share them, the first
     for axes in panels:
         names = [label.get_text() for label in axes.get_yticklabels()]
-        fixed = isinstance(axes.yaxis.get_major_locator(), FixedLocator) and any(map(str.isalpha, "".join(names)))
+        fixed = isinstance(axes.yaxis.get_major_locator(), FixedLocator) and any(
+            map(str.isalpha, "".join(names))
+        )
         if not fixed or any(axes.get_shared_y_axes().joined(axes, other) for other in named):
             continue
         named.append(axes)
         axes.set_yticks(axes.get_yticks(), [textwrap.fill(name.strip(), 20) for name in names])
         lines = np.array([label.get_text().count("\n") + 1 for label in axes.get_yticklabels()])
         # Two names that follow each other share the distance between their rows.
-        needed = _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.1
+        needed = (
+            _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.1
+        )
         rows = max(abs(np.subtract(*axes.get_ylim())), 1)
-        column = [other.get_position() for other in panels if other.get_position().x0 == axes.get_position().x0]
+        column = [
+            other.get_position()
+            for other in panels
+            if other.get_position().x0 == axes.get_position().x0
+        ]
         share = axes.get_position().height / sum(place.height for place in column)
-        height += max(0.0, needed * rows - axes.get_position().height * drawing.get_figheight()) / share
+        height += (
+            max(0.0, needed * rows - axes.get_position().height * drawing.get_figheight()) / share
+        )
     columns = max((axes.get_subplotspec().get_gridspec().ncols for axes in panels), default=1)
     if columns > 1:
         height *= 0.9 * columns
@@ -415,14 +452,24 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         for place, axes in enumerate(panels):
             axes.set_subplotspec(grid[place])
             axes.tick_params(axis="y", labelleft=True)
-    drawing.set_size_inches(4.1, height)  # on a phone 360 pixels wide, ten points are about eleven pixels
+    drawing.set_size_inches(
+        4.1, height
+    )  # on a phone 360 pixels wide, ten points are about eleven pixels
     for axes in drawing.axes:
         longest = max(12, int(axes.get_position().height * height / _LETTER))
         titles = (axes.title, axes._left_title, axes._right_title)
-        for text, most in ((axes.xaxis.label, 36), (axes.yaxis.label, longest), *((title, 30) for title in titles)):
-            text.set_text("\n".join(textwrap.fill(line, most) for line in text.get_text().split("\n")))
+        for text, most in (
+            (axes.xaxis.label, 36),
+            (axes.yaxis.label, longest),
+            *((title, 30) for title in titles),
+        ):
+            text.set_text(
+                "\n".join(textwrap.fill(line, most) for line in text.get_text().split("\n"))
+            )
         ticks = axes.xaxis.get_major_locator()
-        if getattr(ticks, "_nbins", None) == "auto":  # which does not foresee as many digits as there may be
+        if (
+            getattr(ticks, "_nbins", None) == "auto"
+        ):  # which does not foresee as many digits as there may be
             ticks.set_params(nbins=5)
     for text in drawing.findobj(Text):
         if text.get_fontsize() < 10 and text.get_text():
@@ -451,7 +498,9 @@ def name_lines(axes) -> None:
         away = axes.get_yaxis_transform() + ScaledTranslation(0.16, 0, axes.figure.dpi_scale_trans)
         for handle, name in zip(handles, names, strict=True):
             if isinstance(handle, PolyCollection):
-                points = np.vstack([np.empty((0, 2)), *(path.vertices for path in handle.get_paths())])
+                points = np.vstack(
+                    [np.empty((0, 2)), *(path.vertices for path in handle.get_paths())]
+                )
                 color = handle.get_facecolor()[0]
             else:
                 line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
@@ -492,13 +541,19 @@ def _spread_names(drawing: MatplotlibFigure) -> None:
     """Move the names of a drawing that is laid out, as little as possible, so that none covers another."""
     for axes in drawing.axes:
         for along in (0, 1):
-            names = [artist for artist in axes.texts if isinstance(artist, _Name) and artist.along == along]
+            names = [
+                artist
+                for artist in axes.texts
+                if isinstance(artist, _Name) and artist.along == along
+            ]
             if not names:
                 continue
             names.sort(key=lambda name: axes.transData.transform(name.xy)[along])
             ends = axes.transData.transform([name.xy for name in names])[:, along]
             boxes = [Text.get_window_extent(name) for name in names]
-            sizes = np.array([box.height if along else box.width for box in boxes]) + 0.06 * drawing.dpi
+            sizes = (
+                np.array([box.height if along else box.width for box in boxes]) + 0.06 * drawing.dpi
+            )
             limits = (0, drawing.bbox.width) if along == 0 else (axes.bbox.y0, axes.bbox.y1)
             for name, centre in zip(names, _apart(ends, sizes, limits), strict=True):
                 moved = axes.transData.inverted().transform([centre, centre])[along]
@@ -513,4 +568,6 @@ def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) 
     """
     before = np.cumsum(sizes) - sizes / 2
     room = max(0.0, limits[1] - limits[0] - sizes.sum())
-    return limits[0] + np.clip(isotonic_regression(centres - before - limits[0]).x, 0, room) + before
+    return (
+        limits[0] + np.clip(isotonic_regression(centres - before - limits[0]).x, 0, room) + before
+    )

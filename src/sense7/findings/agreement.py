@@ -45,7 +45,9 @@ ROWS_A_DIMENSION = 10
 
 
 @finding
-def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
+def agreement_with_overall(
+    study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear"
+) -> pd.DataFrame:
     """Return weighted kappa of each dimension with the overall rating, over the turns that have both.
 
     Parameters
@@ -66,7 +68,9 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
     numbers = []
     for name in DIMENSION_NAMES:
         key = f"kappa_{weights}_{name}"
-        numbers.append(kappa_of(study.turns, study.turns, name, bootstrap, weights, "five levels", key))
+        numbers.append(
+            kappa_of(study.turns, study.turns, name, bootstrap, weights, "five levels", key)
+        )
     return tabulate("dimension", numbers, bootstrap)
 
 
@@ -74,7 +78,9 @@ def agreement_with_overall(study: Study, bootstrap: ParticipantBootstrap, weight
 def published_kappas(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the kappas of :func:`agreement_with_overall` that the paper publishes; weights are linear."""
     kappas = agreement_with_overall(study, bootstrap, weights="linear")
-    published = {f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")}
+    published = {
+        f"kappa_linear_{name}": f"kappa_{name.lower()}" for name in ("Affective", "Relational")
+    }
     return under_keys(kappas, published)
 
 
@@ -94,7 +100,9 @@ def kappa_of(
         _require_rated(all_turns, ("overall", name))
         need(len(rated), f"no turn has {'both' if turns is all_turns else 'all'} ratings")
         tables = _tables_of_levels(rated, name)
-        return resampled(bootstrap, lambda sums: weighted_kappa(sums, weights), tables, rated["participant"])
+        return resampled(
+            bootstrap, lambda sums: weighted_kappa(sums, weights), tables, rated["participant"]
+        )
 
     return Number(
         label=name,
@@ -140,7 +148,9 @@ class _Difference:
 
 
 @finding
-def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear") -> pd.DataFrame:
+def kappa_differences(
+    study: Study, bootstrap: ParticipantBootstrap, weights: str = "linear"
+) -> pd.DataFrame:
     r"""Return kappa of Relational Continuity minus that of each other dimension, over the turns that rate both.
 
     .. math:: d_j = \kappa_w(\text{Relational}, \text{overall}) - \kappa_w(j, \text{overall}), \qquad
@@ -168,9 +178,7 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
         if len(turns):
             differences[name] = _difference(turns, name, bootstrap, weights)
     quantile = _quantile_of_largest(differences.values(), bootstrap.confidence)
-    interval = (
-        f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
-    )
+    interval = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
 
     def number(label: str, name: str, key: str) -> Number:
         def difference() -> Estimate:
@@ -196,7 +204,9 @@ def kappa_differences(study: Study, bootstrap: ParticipantBootstrap, weights: st
     return tabulate(f"{PAIRED} minus", numbers, bootstrap)
 
 
-def _difference(turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weights: str) -> _Difference:
+def _difference(
+    turns: pd.DataFrame, name: str, bootstrap: ParticipantBootstrap, weights: str
+) -> _Difference:
     """Kappa of Relational minus that of another dimension, over turns that rate both."""
 
     def difference(sums: np.ndarray) -> np.ndarray:
@@ -301,7 +311,9 @@ def parts_and_shares(
     (1.0, 1.0)
     """
     units = _complete_units(outcome, ratings)
-    values = np.column_stack([units.ratings.to_numpy(dtype=float), units.outcome.to_numpy(float)]) - 3
+    values = (
+        np.column_stack([units.ratings.to_numpy(dtype=float), units.outcome.to_numpy(float)]) - 3
+    )
     reason = _why_not_explained(outcome, ratings, units)
     if conversations is not None:
         values = within(values, pd.Series(np.asarray(conversations)[units.rows]))

@@ -8,11 +8,23 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from sense7.estimators.alpha import correlations_from_covariances, covariances_from_sums, moments_by_participant, usable
+from sense7.estimators.alpha import (
+    correlations_from_covariances,
+    covariances_from_sums,
+    moments_by_participant,
+    usable,
+)
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
 from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
 from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, holm, p_in_words, safe_names
+from sense7.estimators.estimates import (
+    Estimate,
+    estimate_row,
+    estimate_table,
+    holm,
+    p_in_words,
+    safe_names,
+)
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
 from sense7.estimators.least_squares import coefficient, within
 from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
@@ -49,7 +61,9 @@ RATINGS = {
 
 NO_CONDITION = "no conversation has a condition in this data set"
 ONE_CONDITION = "there is one condition only, so there is nothing to compare"
-NEVER_RATED = f"no conversation with a condition has a {RATINGS['ground_truth'][0]} in this data set"
+NEVER_RATED = (
+    f"no conversation with a condition has a {RATINGS['ground_truth'][0]} in this data set"
+)
 MOST_CONDITIONS = 12  # with more, pairs are more than a reader can take in
 
 
@@ -60,14 +74,21 @@ def ordered_conditions(study: Study) -> list[str]:
 
 def condition_pairs(study: Study) -> dict[str, tuple[str, str]]:
     """All pairs of conditions that are compared, by the row's name; none if there are more than 12 conditions."""
-    pairs = itertools.combinations(ordered_conditions(study), 2) if len(study.conditions) <= MOST_CONDITIONS else ()
+    pairs = (
+        itertools.combinations(ordered_conditions(study), 2)
+        if len(study.conditions) <= MOST_CONDITIONS
+        else ()
+    )
     return {f"{first} minus {second}": (first, second) for first, second in pairs}
 
 
 def pairs_in_keys(study: Study) -> dict[str, str]:
     """All pairs of conditions as they stand in a key, ``<first>_<second>``, by the row's name."""
     safe = safe_names(study.conditions)
-    return {name: f"{safe[first]}_{safe[second]}" for name, (first, second) in condition_pairs(study).items()}
+    return {
+        name: f"{safe[first]}_{safe[second]}"
+        for name, (first, second) in condition_pairs(study).items()
+    }
 
 
 def no_pairs(study: Study) -> str:
@@ -122,7 +143,13 @@ def condition_design(study: Study) -> Design:
     if several.empty:
         return Design("between participants", "no participant has two conversations", len(met))
     share = (several > 1).mean()
-    kind = "within participants" if share >= 0.9 else "between participants" if share <= 0.1 else "mixed"
+    kind = (
+        "within participants"
+        if share >= 0.9
+        else "between participants"
+        if share <= 0.1
+        else "mixed"
+    )
     words = (
         f"{(several > 1).sum():,} of {count_of(len(several), 'participant')} with several conversations met several "
         f"conditions, and {(several == len(study.conditions)).sum():,} met all {len(study.conditions)}"
@@ -146,13 +173,19 @@ def design_values(study: Study) -> list[dict]:
 
 
 @finding
-def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth") -> pd.DataFrame:
+def condition_means(
+    study: Study, bootstrap: ParticipantBootstrap, rating: str = "ground_truth"
+) -> pd.DataFrame:
     """Return the mean rating (1..5) of the conversations of each condition; n counts conversations with the rating.
 
     ``rating`` is ``ground_truth`` or ``overall``. Conversations without it are left out.
     """
     require_own(study, bootstrap)
-    frame, safe, (words, key) = compared_conversations(study, rating), safe_names(study.conditions), RATINGS[rating]
+    frame, safe, (words, key) = (
+        compared_conversations(study, rating),
+        safe_names(study.conditions),
+        RATINGS[rating],
+    )
 
     def mean(own: pd.DataFrame):
         need(study.conditions, NO_CONDITION)
@@ -169,7 +202,9 @@ def condition_means(study: Study, bootstrap: ParticipantBootstrap, rating: str =
 
 
 @finding
-def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, standardized: bool = False) -> pd.DataFrame:
+def condition_differences(
+    study: Study, bootstrap: ParticipantBootstrap, *, standardized: bool = False
+) -> pd.DataFrame:
     r"""Return the difference of the mean ground truths of each pair of conditions, in points or as Cohen's d.
 
     .. math:: \bar y_a - \bar y_b, \quad d = (\bar y_a - \bar y_b) / s_{ab}
@@ -178,10 +213,18 @@ def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, stan
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
     require_own(study, bootstrap)
-    frame, keys, method = compared_conversations(study), pairs_in_keys(study), "difference of means over conversations"
+    frame, keys, method = (
+        compared_conversations(study),
+        pairs_in_keys(study),
+        "difference of means over conversations",
+    )
     unit, statistic, undefined = POINTS, mean_difference, "no rated conversation"
     if standardized:
-        unit, statistic, undefined = "Cohen's d", cohens_d, "too few conversations, or ratings that do not vary"
+        unit, statistic, undefined = (
+            "Cohen's d",
+            cohens_d,
+            "too few conversations, or ratings that do not vary",
+        )
 
     def difference(both: pd.DataFrame, pair: tuple[str, str]):
         need(pair, no_pairs(study))
@@ -195,7 +238,9 @@ def condition_differences(study: Study, bootstrap: ParticipantBootstrap, *, stan
         both = frame[frame["condition"].isin(pair)] if pair else frame
         ways = method + ", in standard deviations" * bool(standardized and pair)
         key = f"condition_d_{keys[name]}" if standardized and pair else ""
-        numbers.append(Number(name, partial(difference, both, pair), unit, ways, both, key, undefined))
+        numbers.append(
+            Number(name, partial(difference, both, pair), unit, ways, both, key, undefined)
+        )
     return tabulate("pair", numbers, bootstrap)
 
 
@@ -218,11 +263,20 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
             means = ratio(sums)
             return means[..., 0] - means[..., 1:].mean(axis=-1)
 
-        return resampled(bootstrap, first_minus_rest, sums_by_condition(frame, present), frame["participant"])
+        return resampled(
+            bootstrap, first_minus_rest, sums_by_condition(frame, present), frame["participant"]
+        )
 
-    method, undefined = "mean of the prompted condition minus mean of the others' means", "the ratings do not vary"
+    method, undefined = (
+        "mean of the prompted condition minus mean of the others' means",
+        "the ratings do not vary",
+    )
     key = "prompted_difference_ground_truth"
-    return tabulate("rating", [Number("ground truth", difference, POINTS, method, frame, key, undefined)], bootstrap)
+    return tabulate(
+        "rating",
+        [Number("ground truth", difference, POINTS, method, frame, key, undefined)],
+        bootstrap,
+    )
 
 
 def sums_by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
@@ -264,7 +318,13 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
         alone = (drawn[:, highest] > others).all(axis=1).mean()
     kind = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
     method = f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants"
-    named = {"estimate": best, "n": len(frame), "unit": "condition", "method": kind, "reason": reason}
+    named = {
+        "estimate": best,
+        "n": len(frame),
+        "unit": "condition",
+        "method": kind,
+        "reason": reason,
+    }
     shared = {"n": len(frame), "unit": "share of resamplings", "method": method}
     shared["reason"] = no_share.replace("no interval", "no share")
     return {
@@ -292,11 +352,15 @@ class Contrasts:
     def shown(self) -> pd.DataFrame:
         """The pairs in words."""
         forms = ["{:z.3f}".format, "{:.3f}".format, "{:.1f}".format, p_in_words, p_in_words]
-        return pd.DataFrame({name: self.pairs[name].map(form) for name, form in zip(self.pairs, forms, strict=True)})
+        return pd.DataFrame(
+            {name: self.pairs[name].map(form) for name, form in zip(self.pairs, forms, strict=True)}
+        )
 
 
 @finding
-def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None) -> Contrasts:
+def mixed_contrasts(
+    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None
+) -> Contrasts:
     r"""Return tests of all pairs of conditions in a mixed model, with Holm's correction.
 
     .. math:: y = \mu_c + u_p + v_{pc} + w_{pci} + e
@@ -324,7 +388,10 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
     columns = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
     pairs, differences, tests = pd.DataFrame(columns=columns), {}, {}
     overall = estimate_row(
-        n=n, unit="p value", method=MODEL, reason="too few participants and conversations for a test"
+        n=n,
+        unit="p value",
+        method=MODEL,
+        reason="too few participants and conversations for a test",
     )
     reason = no_pairs(study) or ("" if n else NEVER_RATED)
     if not reason and len(present) < 2:
@@ -334,7 +401,9 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
     if not reason:
         design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
         groups = frame.get("conversation")
-        sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups)
+        sums = nested_sums(
+            frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups
+        )
         fit = fit_nested(sums)
         if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
             reason = "too few conversations for the model"
@@ -343,8 +412,12 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
         overall = none | {"unit": "p value"}
         differences, tests = dict.fromkeys(keys, none), dict.fromkeys(keys, overall)
     else:
-        known = {name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)}
-        weights = np.array([[(one == a) - float(one == b) for one in present] for a, b in known.values()])
+        known = {
+            name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)
+        }
+        weights = np.array(
+            [[(one == a) - float(one == b) for one in present] for a, b in known.values()]
+        )
         difference = weights @ fit.coefficients
         error = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
         freedom = np.clip(satterthwaite(sums, fit, weights), 1, None)
@@ -363,7 +436,9 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
             words = f"F = {f:z.2f} on {len(present) - 1} and {df:.1f} degrees of freedom (Satterthwaite)"
             overall = estimate_row(p, n=n, unit="p value", method=f"{MODEL}; {words}")
     return Contrasts(
-        estimate_table(differences, "pair", {name: f"condition_model_difference_{keys[name]}" for name in keys}),
+        estimate_table(
+            differences, "pair", {name: f"condition_model_difference_{keys[name]}" for name in keys}
+        ),
         estimate_table(tests, "pair", {name: f"condition_p_holm_{keys[name]}" for name in keys}),
         estimate_table({"F test": overall}, "test", {"F test": "condition_p_f_test"}),
         pairs,
@@ -374,13 +449,20 @@ def mixed_contrasts(study: Study, bootstrap: ParticipantBootstrap, frame: pd.Dat
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
     """Return the p values of a table of estimates in words: p, n, method, and a note where there is none."""
     shown = pd.DataFrame(
-        {"p": tests["estimate"].map(p_in_words), "n": tests["n"], "method": tests["method"], "note": tests["reason"]}
+        {
+            "p": tests["estimate"].map(p_in_words),
+            "n": tests["n"],
+            "method": tests["method"],
+            "note": tests["reason"],
+        }
     )
     return shown if shown["note"].any() else shown.drop(columns="note")
 
 
 @finding
-def prompted_minus_best_other(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None) -> dict:
+def prompted_minus_best_other(
+    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame | None = None
+) -> dict:
     r"""Return the prompted condition minus the best of the others, in the mixed model: its smallest difference.
 
     .. math:: \min_k \hat\delta_k, \quad \left[\min_k (\hat\delta_k - t_{k, 1 - \alpha/2}\, SE_k),\;
@@ -409,10 +491,16 @@ def prompted_minus_best_other(study: Study, bootstrap: ParticipantBootstrap, fra
     """
     prompted, contrasts = study.prompted_condition, mixed_contrasts(study, bootstrap, frame)
     table = contrasts.differences
-    common = {"n": int(table["n"].max()) if len(table) else 0, "unit": POINTS, "key": "prompted_minus_best_other"}
+    common = {
+        "n": int(table["n"].max()) if len(table) else 0,
+        "unit": POINTS,
+        "key": "prompted_minus_best_other",
+    }
     method = "mixed model: smallest difference of the prompted condition from another"
     firsts = [name for name, pair in condition_pairs(study).items() if pair[0] == prompted]
-    pairs = contrasts.pairs.loc[[name for name in firsts if name in contrasts.pairs.index]].astype(float)
+    pairs = contrasts.pairs.loc[[name for name in firsts if name in contrasts.pairs.index]].astype(
+        float
+    )
     reason = contrasts.reason
     if not reason and prompted is None:
         reason = f"which condition is prompted is not known: {study.prompted_reason}"
@@ -487,20 +575,35 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         reason = bootstrap.too_few(range(fit.participants))
         if not reason and fit.participants < 2 * len(present):
             reason = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
-        half = np.nan if reason else error * stats.t.ppf((1 + bootstrap.confidence) / 2, fit.participants - 1)
+        half = (
+            np.nan
+            if reason
+            else error * stats.t.ppf((1 + bootstrap.confidence) / 2, fit.participants - 1)
+        )
         return Estimate(*np.exp([log, log - half, log + half]), reason)
 
     keys = pairs_in_keys(study)
-    method = (
-        f"cumulative logit of the {'overall rating' if rating == 'overall' else f'rating of {rating}'} on condition"
-    )
+    method = f"cumulative logit of the {'overall rating' if rating == 'overall' else f'rating of {rating}'} on condition"
     interval = f"{bootstrap.confidence:.0%} t interval, errors clustered by participant"
-    rows = {f"{a} against {b}": (partial(odds, a, b), keys[name]) for name, (a, b) in condition_pairs(study).items()}
+    rows = {
+        f"{a} against {b}": (partial(odds, a, b), keys[name])
+        for name, (a, b) in condition_pairs(study).items()
+    }
     numbers = [
-        Number(name, statistic, "odds ratio", method, turns, f"condition_odds_ratio_{key}", interval=interval)
+        Number(
+            name,
+            statistic,
+            "odds ratio",
+            method,
+            turns,
+            f"condition_odds_ratio_{key}",
+            interval=interval,
+        )
         for name, (statistic, key) in rows.items()
     ]
-    return tabulate("pair", numbers or [Number("no pair", model, "odds ratio", method, turns)], bootstrap)
+    return tabulate(
+        "pair", numbers or [Number("no pair", model, "odds ratio", method, turns)], bootstrap
+    )
 
 
 # Dimension by condition
@@ -539,7 +642,10 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     frame = frame[frame[["condition", "participant", *names]].notna().all(axis=1) & bool(names)]
     frame = frame[frame.groupby("condition")["condition"].transform("size") >= fewest]
     conditions, who = present_in(study, frame), frame["participant"]
-    common = {"unit": POINTS, "method": "deviation of a dimension in a condition from both their means"}
+    common = {
+        "unit": POINTS,
+        "method": "deviation of a dimension in a condition from both their means",
+    }
     tested = {
         "n": len(frame),
         "unit": "p value",
@@ -561,9 +667,16 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     interaction = largest | {"unit": "p value"}
     if not reason:
         groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
-        values = groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame[names]])[:, None, :]
-        estimates, drawn = deviations(values.sum(axis=0)), bootstrap.distribution(deviations, values, who)
-        for (i, dimension), (j, condition) in itertools.product(enumerate(names), enumerate(conditions)):
+        values = (
+            groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame[names]])[:, None, :]
+        )
+        estimates, drawn = (
+            deviations(values.sum(axis=0)),
+            bootstrap.distribution(deviations, values, who),
+        )
+        for (i, dimension), (j, condition) in itertools.product(
+            enumerate(names), enumerate(conditions)
+        ):
             found = Estimate(estimates[j, i], *bootstrap.interval(drawn[:, j, i], who))
             rows[f"{dimension}, {condition}"] = bootstrap.row(found, n=groups[:, j].sum(), **common)
         known = drawn[np.isfinite(drawn).all(axis=(1, 2))]
@@ -584,9 +697,20 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         where = str(rounded(table["estimate"].abs()).idxmax())
         largest = table.loc[where].to_dict()
         largest["method"] += "; the largest of all"
-    keys = {"interaction": "condition_by_dimension_p", "largest deviation": "condition_by_dimension_largest"}
-    named = {"n": int(largest["n"]), "unit": "dimension, condition", "method": "largest deviation in size"}
-    named |= {"key": "condition_by_dimension_where", "estimate": where, "reason": "" if rows else reason}
+    keys = {
+        "interaction": "condition_by_dimension_p",
+        "largest deviation": "condition_by_dimension_largest",
+    }
+    named = {
+        "n": int(largest["n"]),
+        "unit": "dimension, condition",
+        "method": "largest deviation in size",
+    }
+    named |= {
+        "key": "condition_by_dimension_where",
+        "estimate": where,
+        "reason": "" if rows else reason,
+    }
     test = estimate_table({"interaction": interaction, "largest deviation": largest}, "test", keys)
     return DimensionByCondition(test, named, table)
 
@@ -621,14 +745,18 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
     fewest = 20
     known = study.turns_put_to_rating["condition"].notna().to_numpy()
     ratings = turn_ratings(study)[known]
-    prompted = (study.turns_put_to_rating["condition"][known] == study.prompted_condition).to_numpy()
+    prompted = (
+        study.turns_put_to_rating["condition"][known] == study.prompted_condition
+    ).to_numpy()
     used, note = usable(ratings.set_axis(pd.RangeIndex(len(ratings))))
     people, prompted = ratings.index[used.index], prompted[used.index]
     common = {"n": len(used), "unit": "difference of loadings"}
     method = "one factor by maximum likelihood, turns that rate every dimension"
 
     def differences(sums: np.ndarray) -> np.ndarray:
-        loadings = fit_one_factor(correlations_from_covariances(covariances_from_sums(sums))).loadings
+        loadings = fit_one_factor(
+            correlations_from_covariances(covariances_from_sums(sums))
+        ).loadings
         return loadings[..., 0, :] - loadings[..., 1, :]
 
     reason = ""
@@ -648,7 +776,10 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
         for place, group in enumerate((prompted, ~prompted)):
             sums, names = moments_by_participant(used[group].to_numpy(dtype=float), people[group])
             moments[everyone.get_indexer(names), place] = sums
-        estimates, undefined = differences(moments.sum(axis=0)), "some of the ratings are the same, or sums of others"
+        estimates, undefined = (
+            differences(moments.sum(axis=0)),
+            "some of the ratings are the same, or sums of others",
+        )
         row["reason"] = f"no factor model can be fitted: {undefined}"
         if np.isfinite(estimates).all():
             largest, own = (
@@ -660,8 +791,12 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
             fitted = draws[np.isfinite(draws).all(axis=1)]
             errors = fitted.std(axis=0) if len(fitted) else np.zeros(len(estimates))
             reason, reach = own.too_few(people.to_series()), np.nan
-            if not reason and (len(fitted) < (1 - MOST_UNDEFINED) * len(draws) or not (rounded(errors) > 0).all()):
-                reason = "no interval: the factor model can't be fitted in too many of the resamples"
+            if not reason and (
+                len(fitted) < (1 - MOST_UNDEFINED) * len(draws) or not (rounded(errors) > 0).all()
+            ):
+                reason = (
+                    "no interval: the factor model can't be fitted in too many of the resamples"
+                )
             if not reason:
                 c = np.quantile((np.abs(fitted - estimates) / errors).max(axis=1), own.confidence)
                 reach = c * errors[largest]
@@ -706,7 +841,9 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
         own = turns[turns["condition"] == condition] if study.conditions else turns
         by_turn = {turn: own[own["turn"] == turn] for turn in range(1, min(10, last) + 1)}
         how = "level, 1 to 5", f"mean over turns of {MEAN}"
-        numbers = [Number(turn, partial(mean, chosen), *how, chosen) for turn, chosen in by_turn.items()]
+        numbers = [
+            Number(turn, partial(mean, chosen), *how, chosen) for turn, chosen in by_turn.items()
+        ]
         tables[condition] = tabulate("turn", numbers, bootstrap)
     return tables
 
@@ -735,13 +872,21 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
 
     def slopes(used: np.ndarray):
         need(len(every), f"{MEAN} of a turn was never given in this data set")
-        need(study.prompted_condition is not None, "it is not known which condition has the empathy prompt")
-        need(prompted.any() and not prompted.all(), "there is no condition to compare the empathy prompt with")
+        need(
+            study.prompted_condition is not None,
+            "it is not known which condition has the empathy prompt",
+        )
+        need(
+            prompted.any() and not prompted.all(),
+            "there is no condition to compare the empathy prompt with",
+        )
         need(used.any(), "no participant met both")
         own, groups = turns[used], np.column_stack([prompted, ~prompted])[used]
         columns = groups * own[["turn"]].to_numpy(dtype=float)
         z = within(np.column_stack([columns, own["y"]]), own["conversation"])
-        return resampled(bootstrap, coefficient(0, minus=1), z[:, :, None] * z[:, None, :], own["participant"])
+        return resampled(
+            bootstrap, coefficient(0, minus=1), z[:, :, None] * z[:, None, :], own["participant"]
+        )
 
     method = f"least squares of {MEAN}, each conversation minus its own mean"
     undefined = "no conversation has two rated turns to compare"
@@ -749,7 +894,9 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
     return tabulate(
         "participants",
         [
-            Number(name, partial(slopes, used), "points per turn", method, turns[used], key, undefined)
+            Number(
+                name, partial(slopes, used), "points per turn", method, turns[used], key, undefined
+            )
             for name, used, key in (
                 ("all participants", everyone, "prompt_fading"),
                 ("participants who met both", kinds == 2, "prompt_fading_within"),

@@ -64,7 +64,9 @@ def context_design(frame: pd.DataFrame, names) -> np.ndarray:
     for name in names:
         levels = np.array(sorted(frame[name].unique())[1:], dtype=object)
         texts = name not in STEPS
-        columns.append(frame[name].to_numpy()[:, None] == levels if texts else frame[[name]].to_numpy())
+        columns.append(
+            frame[name].to_numpy()[:, None] == levels if texts else frame[[name]].to_numpy()
+        )
     return np.column_stack(columns).astype(float)
 
 
@@ -75,7 +77,9 @@ def products(z: np.ndarray) -> np.ndarray:
 
 def largest_groups(groups: pd.Series) -> list:
     """Groups in their order; of more than 40, the 40 largest."""
-    return sorted(groups.value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:40])
+    return sorted(
+        groups.value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:40]
+    )
 
 
 @finding
@@ -99,7 +103,10 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
 
     def mean(rows: pd.DataFrame):
         need(not not_varying(every, "topic"), not_varying(every, "topic"))
-        need(frame["participant"].duplicated().any(), "no participant has two conversations to compare")
+        need(
+            frame["participant"].duplicated().any(),
+            "no participant has two conversations to compare",
+        )
         return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
 
     how = "points", "mean ground truth over conversations, minus the participant's own mean"
@@ -144,7 +151,10 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     def adjusted(sums: np.ndarray) -> np.ndarray:
         cross = sums[..., : width * width].reshape(*sums.shape[:-1], width, width)
         _, residual, rank = least_squares(cross)
-        n, total = np.round(sums[..., -2] - sums[..., -1]), cross[..., -1, -1]  # conversations less participants
+        n, total = (
+            np.round(sums[..., -2] - sums[..., -1]),
+            cross[..., -1, -1],
+        )  # conversations less participants
         defined = (n - rank > 0) & (rank > 0) & (total > NEGLIGIBLE)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(defined, 1 - residual / (n - rank) * n / total, np.nan)
@@ -154,10 +164,14 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
         values = np.column_stack([products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
         estimate, *draws = resampled(own, adjusted, values, frame["participant"])
-        return Estimate(estimate, *own.interval(np.array(draws), frame["participant"], shift_to=estimate))
+        return Estimate(
+            estimate, *own.interval(np.array(draws), frame["participant"], shift_to=estimate)
+        )
 
     how = "share of the variance within participants", "adjusted share explained by least squares"
-    undefined = "too few conversations of the same participant to compare, or their ratings do not vary"
+    undefined = (
+        "too few conversations of the same participant to compare, or their ratings do not vary"
+    )
     moved = f"{own.description}, moved to the estimate"
     number = Number("all of the context", explained, *how, frame, "context_share", undefined, moved)
     return tabulate("context", [number], own)
@@ -190,10 +204,17 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         names = [name, *(other for other in known if other != name)]
         rows = frame[frame[names].notna().all(axis=1) & (name in known)]
         z = within(np.column_stack([context_design(rows, names), rows["y"]]), rows["participant"])
-        method = f"least squares on {', '.join(CONTEXT[each] for each in names)}; within participants"
+        method = (
+            f"least squares on {', '.join(CONTEXT[each] for each in names)}; within participants"
+        )
         undefined = f"{CONTEXT[name]} can't be distinguished from the rest of the model here"
-        statistic, method = partial(slope, name, z, rows["participant"]), method if name in known else "least squares"
-        numbers.append(Number(CONTEXT[name], statistic, "points per step", method, rows, key, undefined))
+        statistic, method = (
+            partial(slope, name, z, rows["participant"]),
+            method if name in known else "least squares",
+        )
+        numbers.append(
+            Number(CONTEXT[name], statistic, "points per step", method, rows, key, undefined)
+        )
     others = [name for name in known if name == "importance"]
     rows = frame[frame[["condition", "desired_empathy", *others]].notna().all(axis=1)]
     prompted = (rows["condition"] == study.prompted_condition).to_numpy()
@@ -201,15 +222,25 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     def difference():
         need("desired_empathy" in known, not_varying(frame, "desired_empathy"))
         need(len(rows), "conditions were not given in this data set")
-        need(study.prompted_condition is not None, "it is not known which condition has the empathy prompt")
-        need(prompted.any() and not prompted.all(), "there is no condition to compare the empathy prompt with")
-        slopes = np.column_stack([prompted, ~prompted]) * rows[["desired_empathy"]].to_numpy(dtype=float)
+        need(
+            study.prompted_condition is not None,
+            "it is not known which condition has the empathy prompt",
+        )
+        need(
+            prompted.any() and not prompted.all(),
+            "there is no condition to compare the empathy prompt with",
+        )
+        slopes = np.column_stack([prompted, ~prompted]) * rows[["desired_empathy"]].to_numpy(
+            dtype=float
+        )
         columns = [slopes, context_design(rows, ["condition", *others]), rows["y"]]
         z = within(np.column_stack(columns), rows["participant"])
         return resampled(bootstrap, coefficient(0, minus=1), products(z), rows["participant"])
 
     label = "desired empathy, empathy prompt minus the other conditions"
-    undefined = "the slope of desired empathy can't be distinguished from the rest of the model here"
+    undefined = (
+        "the slope of desired empathy can't be distinguished from the rest of the model here"
+    )
     how = "points per step", "least squares within participants"
     numbers.append(Number(label, difference, *how, rows, "desired_slope_difference", undefined))
     return tabulate("slope", numbers, bootstrap)
@@ -228,7 +259,8 @@ def expected_and_experienced(study: Study) -> pd.DataFrame:
     """
     conversations = study.conversations
     frame = conversations[["participant", "topic"]].assign(
-        expected=conversations["desired_empathy"], experienced=conversations[OUTCOMES["empathy"]].mean(axis=1)
+        expected=conversations["desired_empathy"],
+        experienced=conversations[OUTCOMES["empathy"]].mean(axis=1),
     )
     frame = frame[frame[["expected", "experienced"]].notna().all(axis=1)].reset_index(drop=True)
     return frame.assign(gap=(frame["experienced"] - 1) / 4 - (frame["expected"] - 1) / 2)
@@ -268,7 +300,9 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
     require_own(study, bootstrap)
     frame, how = expected_and_experienced(study), f"mean of experienced minus expected, {SCALE}"
     statistic, unit = partial(mean_gap, study, bootstrap, frame), "points on a scale from 0 to 1"
-    return tabulate("way", [Number(SCALE, statistic, unit, how, frame, "expected_experienced_gap")], bootstrap)
+    return tabulate(
+        "way", [Number(SCALE, statistic, unit, how, frame, "expected_experienced_gap")], bootstrap
+    )
 
 
 @finding
@@ -281,7 +315,9 @@ def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     for number, topic in enumerate(largest_groups(frame["topic"].dropna()) or [NOT_GIVEN], 1):
         own = frame[frame["topic"] == topic]
         statistic = partial(mean_gap, study, bootstrap, own)
-        numbers.append(Number(topic, statistic, *how, own, f"expected_experienced_gap_topic_{number}"))
+        numbers.append(
+            Number(topic, statistic, *how, own, f"expected_experienced_gap_topic_{number}")
+        )
     return tabulate("topic", numbers, bootstrap)
 
 
@@ -296,7 +332,10 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     """
     require_own(study, bootstrap)
     frame = expected_and_experienced(study)
-    ranks = [(stats.rankdata(rounded(frame[name])) - 0.5) / max(len(frame), 1) for name in ("experienced", "expected")]
+    ranks = [
+        (stats.rankdata(rounded(frame[name])) - 0.5) / max(len(frame), 1)
+        for name in ("experienced", "expected")
+    ]
     keys = {SCALE: "expected_experienced_p_scale", RANKS: "expected_experienced_p_ranks"}
     rows = {}
     for way, y in ((SCALE, frame["gap"]), (RANKS, ranks[0] - ranks[1])):

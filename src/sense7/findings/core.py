@@ -32,10 +32,19 @@ def require_own(study: Study, bootstrap: ParticipantBootstrap) -> None:
         raise wrong_kind("a finding", "a Study", "study", study, "Give what s7.load(...) returns.")
     remedy = "s7.ParticipantBootstrap(study.conversations['participant'])."
     if not isinstance(bootstrap, ParticipantBootstrap):
-        raise wrong_kind("a finding", "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}")
+        raise wrong_kind(
+            "a finding", "a ParticipantBootstrap", "bootstrap", bootstrap, f"Give {remedy}"
+        )
     theirs, own = bootstrap.names, pd.Index(study.conversations["participant"].dropna().unique())
-    sides = {"only in the bootstrap": theirs.difference(own), "only in the study": own.difference(theirs)}
-    differ = [f"{len(names):,} {side}, such as {names.tolist()[0]!r}" for side, names in sides.items() if len(names)]
+    sides = {
+        "only in the bootstrap": theirs.difference(own),
+        "only in the study": own.difference(theirs),
+    }
+    differ = [
+        f"{len(names):,} {side}, such as {names.tolist()[0]!r}"
+        for side, names in sides.items()
+        if len(names)
+    ]
     if differ:
         raise UserError(
             f"The bootstrap resamples {count_of(len(theirs), 'participant')}; {study.name} has "
@@ -84,13 +93,19 @@ class Number:
             people = self.rows["participant"] if isinstance(self.rows, pd.DataFrame) else self.rows
             found = Estimate(float(found[0]), *bootstrap.interval(found[1:], people))
         row = bootstrap.row(found, **common, undefined=self.undefined, how=self.interval)
-        return row | {"reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")}
+        return row | {
+            "reason": joined(row["reason"], self.note if np.isfinite(found.estimate) else "")
+        }
 
 
 def tabulate(name: str, numbers: Iterable[Number], bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return a table of estimates: one row per number, called by its label, under its key if any has one."""
     numbers = list(numbers)
-    keys = {number.label: number.key for number in numbers} if any(number.key for number in numbers) else None
+    keys = (
+        {number.label: number.key for number in numbers}
+        if any(number.key for number in numbers)
+        else None
+    )
     return estimate_table({number.label: number.row(bootstrap) for number in numbers}, name, keys)
 
 
@@ -118,7 +133,10 @@ def finding(function: Callable) -> Callable:
     def naming_itself(*arguments, **options):
         given = bind_arguments(function.__qualname__, signature, arguments, options).arguments
         for parameter, check in _KINDS.items():
-            if parameter in given and signature.parameters[parameter].default is inspect.Parameter.empty:
+            if (
+                parameter in given
+                and signature.parameters[parameter].default is inspect.Parameter.empty
+            ):
                 check(function.__qualname__, parameter, given[parameter])
         result = function(*arguments, **options)
         chosen = {option: value for option, value in given.items() if _is_option(value)}
@@ -138,21 +156,32 @@ def _with_function(result, named: Callable[[str], ComputedBy]):
         if not {"key", "estimate"} <= set(result):
             return result
         earlier = result["computed_by"] if "computed_by" in result else [None] * len(result)
-        functions = [_function_of(key, before, named) for key, before in zip(result["key"], earlier, strict=True)]
+        functions = [
+            _function_of(key, before, named)
+            for key, before in zip(result["key"], earlier, strict=True)
+        ]
         return result.assign(computed_by=pd.Series(functions, index=result.index, dtype=object))
     if isinstance(result, Mapping):
         if {"key", "estimate"} <= set(result):
-            return {**result, "computed_by": _function_of(result["key"], result.get("computed_by"), named)}
+            return {
+                **result,
+                "computed_by": _function_of(result["key"], result.get("computed_by"), named),
+            }
         return {name: _with_function(part, named) for name, part in result.items()}
     if is_dataclass(result):
-        parts = {field.name: _with_function(getattr(result, field.name), named) for field in fields(result)}
+        parts = {
+            field.name: _with_function(getattr(result, field.name), named)
+            for field in fields(result)
+        }
         return replace(result, **parts)
     if type(result) in (list, tuple):
         return type(result)(_with_function(part, named) for part in result)
     return result
 
 
-def _function_of(key: str, earlier: ComputedBy | None, named: Callable[[str], ComputedBy]) -> ComputedBy | None:
+def _function_of(
+    key: str, earlier: ComputedBy | None, named: Callable[[str], ComputedBy]
+) -> ComputedBy | None:
     """Which function returned a row under its key: an earlier one, unless the row has another key since."""
     if not key:
         return None
@@ -172,12 +201,16 @@ def keyed_rows(found: object) -> Iterator[dict]:
         else:
             yield from (row for part in found.values() for row in keyed_rows(part))
     elif is_dataclass(found):
-        yield from (row for field in fields(found) for row in keyed_rows(getattr(found, field.name)))
+        yield from (
+            row for field in fields(found) for row in keyed_rows(getattr(found, field.name))
+        )
     elif isinstance(found, list | tuple):
         yield from (row for part in found for row in keyed_rows(part))
 
 
-def resampled(bootstrap: ParticipantBootstrap, statistic: Callable, values, participants) -> np.ndarray:
+def resampled(
+    bootstrap: ParticipantBootstrap, statistic: Callable, values, participants
+) -> np.ndarray:
     """Return a function of sums over rows, in all rows and in every resample: shape (1 + draws, ...)."""
     values = np.asarray(values, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,7 +238,9 @@ class Resamples:
     def __init__(self, frame: pd.DataFrame, bootstrap: ParticipantBootstrap):
         self.frame = frame
         self.bootstrap = replace(bootstrap, participants=pd.Series(frame.index, dtype=object))
-        self.weights = np.vstack([np.ones((1, len(frame))), self.bootstrap.weights()[:, np.arange(len(frame))]])
+        self.weights = np.vstack(
+            [np.ones((1, len(frame))), self.bootstrap.weights()[:, np.arange(len(frame))]]
+        )
         self._correlations: dict[tuple[str, str], np.ndarray] = {}
 
     def of(self, frame: pd.DataFrame) -> "Resamples":
@@ -233,9 +268,14 @@ class Resamples:
     def quantile(self, values, share: float) -> np.ndarray:
         """Quantile of one number per unit, as `numpy.quantile` computes it."""
         order = np.argsort(values, kind="stable")
-        ranked, upto = np.asarray(values, dtype=float)[order], np.cumsum(self.weights[:, order], axis=1)
+        ranked, upto = (
+            np.asarray(values, dtype=float)[order],
+            np.cumsum(self.weights[:, order], axis=1),
+        )
         position = (upto[:, -1] - 1) * share
-        low, high = (ranked[(upto > end(position)[:, None]).argmax(axis=1)] for end in (np.floor, np.ceil))
+        low, high = (
+            ranked[(upto > end(position)[:, None]).argmax(axis=1)] for end in (np.floor, np.ceil)
+        )
         return low + (position - np.floor(position)) * (high - low)
 
     def alpha(self, items: pd.DataFrame) -> np.ndarray:

@@ -62,7 +62,11 @@ def _stored(path: str | Path | None) -> dict:
 
 def _entries(design: str, kind: str, path: str | Path | None) -> list[dict]:
     """Stored results of one design and kind, as :func:`coverage_table` explains them."""
-    return [entry for entry in _stored(path)["results"] if (entry["design"], entry["kind"]) == (design, kind)]
+    return [
+        entry
+        for entry in _stored(path)["results"]
+        if (entry["design"], entry["kind"]) == (design, kind)
+    ]
 
 
 def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
@@ -109,11 +113,16 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
     entries = _entries(design, kind, path)
     rows = {
         entry["name"]: wilson_row(
-            entry["count"], entry["studies"], unit="share of simulated studies", method=entry["method"]
+            entry["count"],
+            entry["studies"],
+            unit="share of simulated studies",
+            method=entry["method"],
         )
         for entry in entries
     }
-    return estimate_table(rows, "statistic", {entry["name"]: entry["key"] for entry in entries if _recorded(entry)})
+    return estimate_table(
+        rows, "statistic", {entry["name"]: entry["key"] for entry in entries if _recorded(entry)}
+    )
 
 
 def _recorded(entry: dict) -> bool:
@@ -138,7 +147,8 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
         entry["name"]: {
             "interval below the truth": entry["too_low"],
             "interval above the truth": entry["too_high"],
-            "mean width, by the right one": entry["mean_width"] / (right * entry["standard_deviation"]),
+            "mean width, by the right one": entry["mean_width"]
+            / (right * entry["standard_deviation"]),
         }
         for entry in _entries(design, "participants", path)
     }
@@ -174,15 +184,25 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
         Of all statistics in both designs (n): number whose Wilson interval excludes the confidence on either side, and
         number whose coverage is below it. Counts, without intervals.
     """
-    tables = [coverage_table(design=design, kind="participants", path=path) for design in ("within", "between")]
+    tables = [
+        coverage_table(design=design, kind="participants", path=path)
+        for design in ("within", "between")
+    ]
     both = pd.concat(tables)
     counted = {
-        "Wilson interval excludes the confidence": (_excludes_nominal(both), "coverage_excludes_confidence"),
+        "Wilson interval excludes the confidence": (
+            _excludes_nominal(both),
+            "coverage_excludes_confidence",
+        ),
         "coverage below the confidence": (both["estimate"] < NOMINAL, "coverage_below_confidence"),
     }
     rows = {
         name: estimate_row(
-            int(chosen.sum()), n=len(both), unit="intervals", method=f"{name}, both designs; a count", key=key
+            int(chosen.sum()),
+            n=len(both),
+            unit="intervals",
+            method=f"{name}, both designs; a count",
+            key=key,
         )
         for name, (chosen, key) in counted.items()
     }
@@ -206,6 +226,10 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
         return f"{first} Every coverage lies {KEPT}."
     parts = []
     for name, row in outside.iterrows():
-        reach = "reaches into that range" if row["high"] >= low and row["low"] <= high else "does not reach it either"
+        reach = (
+            "reaches into that range"
+            if row["high"] >= low and row["low"] <= high
+            else "does not reach it either"
+        )
         parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
     return f"{first} Not {KEPT}: {'; '.join(parts)}. All others are."

@@ -62,11 +62,31 @@ NO_RETRY = frozenset({"false", "no", "none", "n"})
 
 _QUANTITIES = {
     "user_words": ("median_user_words", "words in a user's message", "words", "messages"),
-    "assistant_words": ("median_assistant_words", "words in an assistant's message", "words", "messages"),
+    "assistant_words": (
+        "median_assistant_words",
+        "words in an assistant's message",
+        "words",
+        "messages",
+    ),
     "turns": ("median_turns", "turns in a conversation", "turns", "conversations"),
-    "duration": ("median_duration", "seconds that a conversation lasts", "seconds", "conversations"),
-    "importance": ("median_importance", "importance of the topic", "level, 1 to 5", "conversations"),
-    "desired_empathy": ("median_desired_empathy", "desired empathy", "level, 1 to 3", "conversations"),
+    "duration": (
+        "median_duration",
+        "seconds that a conversation lasts",
+        "seconds",
+        "conversations",
+    ),
+    "importance": (
+        "median_importance",
+        "importance of the topic",
+        "level, 1 to 5",
+        "conversations",
+    ),
+    "desired_empathy": (
+        "median_desired_empathy",
+        "desired empathy",
+        "level, 1 to 3",
+        "conversations",
+    ),
 }
 """Quantity -> key of its median, name, unit, and what n counts."""
 
@@ -78,14 +98,26 @@ _COUNTS = {
     "dimensions": ("dimensions", "turns", "dimensions rated in at least one turn"),
     "levels": ("levels", "turns", "distinct levels among the ratings of turns"),
     "turns": ("turns", "Messages", "messages whose Role is assistant"),
-    "turns_put_to_rating": ("turns", "turns", "turns with at least one rating answered, be it by unknown"),
-    "conversations_with_ground_truth": ("conversations", "Tasks", "conversations with at least one rated turn"),
+    "turns_put_to_rating": (
+        "turns",
+        "turns",
+        "turns with at least one rating answered, be it by unknown",
+    ),
+    "conversations_with_ground_truth": (
+        "conversations",
+        "Tasks",
+        "conversations with at least one rated turn",
+    ),
     "rescaled_columns": (
         "columns",
         "columns",
         "columns of ratings on a declared scale that were rescaled to the official one",
     ),
-    "unreadable_answers": ("answers", "answers", "answers that can't be read; they are in no denominator"),
+    "unreadable_answers": (
+        "answers",
+        "answers",
+        "answers that can't be read; they are in no denominator",
+    ),
 }
 """Key, and row of :func:`counts` -> unit, what n counts, method."""
 
@@ -122,7 +154,9 @@ class Characteristics:
 
 
 def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
-    return ground_truth(study.turns, study.conversations["conversation"]) if truth is None else truth
+    return (
+        ground_truth(study.turns, study.conversations["conversation"]) if truth is None else truth
+    )
 
 
 @finding
@@ -169,7 +203,9 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
         absent = numbers[key] == 0 and key in {"llm_conditions", "tasks"}
         reason = f"{unit} were not given in this data set" if absent else ""
         estimate = np.nan if absent else numbers[key]
-        rows[key] = estimate_row(estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key)
+        rows[key] = estimate_row(
+            estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key
+        )
     return estimate_table(rows, "count")
 
 
@@ -215,7 +251,9 @@ def turns_per_conversation(study: Study) -> pd.Series:
 
 
 @finding
-def ground_truth_mean(study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None) -> dict:
+def ground_truth_mean(
+    study: Study, bootstrap: ParticipantBootstrap, truth: pd.Series | None = None
+) -> dict:
     """Return the mean ground truth over conversations, as a row of estimates, with its interval.
 
     Conversations without ground truth are left out. Levels 1..5. ``truth`` as for :func:`counts`.
@@ -280,7 +318,9 @@ def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_messages(study: Study) -> pd.DataFrame:
     """Messages in the order of their conversations, with participant and condition."""
-    conversations = _with_condition(study.conversations)[["conversation", "participant", "condition"]]
+    conversations = _with_condition(study.conversations)[
+        ["conversation", "participant", "condition"]
+    ]
     messages = in_order_of_appearance(study.messages, "conversation", "position")
     return messages.merge(conversations, on="conversation", how="left")
 
@@ -346,7 +386,9 @@ def durations(study: Study) -> Quantity:
     conversations = _with_condition(study.conversations)
     duration = pd.Series(_durations(study, messages).to_numpy(), index=conversations.index)
     timed = messages["seconds"].notna().any()
-    reason = "no conversation has usable times of its first and its last message" if timed else NO_TIMES
+    reason = (
+        "no conversation has usable times of its first and its last message" if timed else NO_TIMES
+    )
     return _quantity("duration", conversations, duration, reason)
 
 
@@ -354,12 +396,19 @@ def answers(study: Study) -> list[Quantity]:
     """Return what users said before the conversation: importance of the topic (1..5), desired empathy (1..3)."""
     conversations = _with_condition(study.conversations)
     return [
-        _quantity(name, conversations, conversations[name], "never asked, or never answered, in this data set")
+        _quantity(
+            name,
+            conversations,
+            conversations[name],
+            "never asked, or never answered, in this data set",
+        )
         for name in ("importance", "desired_empathy")
     ]
 
 
-def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap) -> np.ndarray:
+def median_in_draws(
+    values: np.ndarray, participants: pd.Series, bootstrap: ParticipantBootstrap
+) -> np.ndarray:
     """Return the median in every bootstrap resample, exactly that of the rows copied out.
 
     Examples
@@ -371,13 +420,18 @@ def median_in_draws(values: np.ndarray, participants: pd.Series, bootstrap: Part
     distinct, position = np.unique(values, return_inverse=True)
     codes = bootstrap.codes(participants)
     # Few participants have any one value: the table of both is nearly empty.
-    often = sparse.csr_array((np.ones(len(codes)), (position, codes)), shape=(len(distinct), len(bootstrap.names)))
+    often = sparse.csr_array(
+        (np.ones(len(codes)), (position, codes)), shape=(len(distinct), len(bootstrap.names))
+    )
 
     def medians(weights: np.ndarray) -> np.ndarray:
         below = np.cumsum((often @ weights.T).T, axis=1)
         rows = below[:, -1:]
         # The row of rank r, from 0, holds the first value that more than r rows do not exceed.
-        middle = [np.minimum((below <= rank).sum(axis=1), len(distinct) - 1) for rank in ((rows - 1) // 2, rows // 2)]
+        middle = [
+            np.minimum((below <= rank).sum(axis=1), len(distinct) - 1)
+            for rank in ((rows - 1) // 2, rows // 2)
+        ]
         return np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan)
 
     return bootstrap.in_every_draw(medians, len(distinct))
@@ -397,7 +451,9 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     DataFrame
         A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
     """
-    return estimate_table({quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}, "quantity")
+    return estimate_table(
+        {quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}, "quantity"
+    )
 
 
 def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
@@ -427,12 +483,16 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     """
     values = quantity.frame
     groups = {name: part["value"] for name, part in values.groupby("condition")}
-    groups = {name: groups[name] for name in sorted(groups, key=lambda name: (name == NO_CONDITION, name))}
+    groups = {
+        name: groups[name] for name in sorted(groups, key=lambda name: (name == NO_CONDITION, name))
+    }
     if list(groups) == [NO_CONDITION]:
         groups = {}
     if len(values):
         groups[ALL] = values["value"]
-    rows = {name: (len(part), *np.quantile(part, [0.25, 0.5, 0.75])) for name, part in groups.items()}
+    rows = {
+        name: (len(part), *np.quantile(part, [0.25, 0.5, 0.75])) for name, part in groups.items()
+    }
     columns = ["n", "lower quartile", "median", "upper quartile"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("condition")
 
@@ -498,7 +558,9 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
     levels = range(1, int(_QUANTITIES[name][2][-1]) + 1)
     nearest = pd.Series(labels(conversations[name]), index=conversations.index)
     answered = nearest.astype(object).where(nearest.notna(), "not answered")
-    table = pd.crosstab(conversations["condition"], answered).reindex(columns=[*levels, "not answered"], fill_value=0)
+    table = pd.crosstab(conversations["condition"], answered).reindex(
+        columns=[*levels, "not answered"], fill_value=0
+    )
     table.loc[ALL] = table.sum()
     return table.rename_axis(columns=None)
 
@@ -516,7 +578,12 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     if not conversations["topic"].notna().any():
         return pd.DataFrame()
     topics = conversations["topic"].astype(object).fillna(NO_TOPIC)
-    often = topics[topics != NO_TOPIC].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    often = (
+        topics[topics != NO_TOPIC]
+        .value_counts()
+        .sort_index()
+        .sort_values(ascending=False, kind="stable")
+    )
     if len(often) > MOST_TOPICS:
         rare = set(often.index[MOST_TOPICS:])
         others = f"({count_of(len(rare), 'other topic')})"
@@ -558,19 +625,31 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     rows = {}
     for kind, (key, row) in _DISTURBED.items():
         reason = "" if recorded or kind != "retry" else NO_RETRIES
-        rows[row] = _share_with(kind, messages, study.conversations, bootstrap, reason) | {"key": key}
+        rows[row] = _share_with(kind, messages, study.conversations, bootstrap, reason) | {
+            "key": key
+        }
     return estimate_table(rows, "disturbance")
 
 
 def _share_with(
-    kind: str, messages: pd.DataFrame, conversations: pd.DataFrame, bootstrap: ParticipantBootstrap, reason: str
+    kind: str,
+    messages: pd.DataFrame,
+    conversations: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    reason: str,
 ) -> dict:
     """Share of conversations with at least one message of a kind, unless there is a reason why it is not known."""
     has = conversations["conversation"].isin(messages.loc[messages[kind], "conversation"])
     values = np.column_stack([has, np.ones(len(has))])
-    share = Estimate(np.nan) if reason else bootstrap.estimate(ratio, values, conversations["participant"])
+    share = (
+        Estimate(np.nan)
+        if reason
+        else bootstrap.estimate(ratio, values, conversations["participant"])
+    )
     method = f"conversations with at least one {kind} by all"
-    return bootstrap.row(share, n=len(has), unit="share of conversations", method=method, undefined=reason)
+    return bootstrap.row(
+        share, n=len(has), unit="share of conversations", method=method, undefined=reason
+    )
 
 
 def characteristics(study: Study) -> Characteristics:
@@ -603,7 +682,13 @@ def characteristics(study: Study) -> Characteristics:
         else:
             others[name] = (len(column), distinct)
     columns = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
-    reason = NO_SHEET if own is None else "" if len(kinds) else "the participants' sheet has no column but PID"
+    reason = (
+        NO_SHEET
+        if own is None
+        else ""
+        if len(kinds)
+        else "the participants' sheet has no column but PID"
+    )
     return Characteristics(
         _rows(numbers, columns),
         _rows(groups, ["participants", "share of answers (%)"]),
@@ -615,15 +700,22 @@ def characteristics(study: Study) -> Characteristics:
 def _names_people(numbers: pd.Series, reason: str) -> bool:
     """Whether numbers identify people: by what the relations to ratings leave out, or by their length."""
     whole = (numbers == np.round(numbers)).all() and numbers.abs().min() >= LONG_NUMBER
-    return reason in {"an identifier", "a running number"} or (whole and len(numbers) > 1 and numbers.is_unique)
+    return reason in {"an identifier", "a running number"} or (
+        whole and len(numbers) > 1 and numbers.is_unique
+    )
 
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("characteristic")
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis(
+        "characteristic"
+    )
 
 
 def diagnostics_table(study: Study) -> pd.DataFrame:
     """What the reader found in the workbook: where, how many, value, what was done, how to fix it."""
-    rows = [(one.place or "the file", one.count, one.value, one.problem, one.fix) for one in study.diagnostics]
+    rows = [
+        (one.place or "the file", one.count, one.value, one.problem, one.fix)
+        for one in study.diagnostics
+    ]
     table = pd.DataFrame(rows, columns=["where", "count", "value", "diagnostic", "fix"])
     return table if table["value"].any() else table.drop(columns="value")

@@ -32,11 +32,22 @@ def describe(study: Study) -> dict:
         return Counter(text for text in texts if isinstance(text, str))
 
     states = {name: turns[f"{name}_state"] for name in RATING_NAMES}
-    states = {name: one.cat.codes.to_numpy() if hasattr(one, "cat") else one for name, one in states.items()}
+    states = {
+        name: one.cat.codes.to_numpy() if hasattr(one, "cat") else one
+        for name, one in states.items()
+    }
     answered = np.isin(list(states.values()), [STATES.index(RATED), STATES.index(NOT_RATED)])
-    rated, roles = np.isfinite([turns[name] for name in RATING_NAMES]), counts(study.messages["role"])
-    names = [f"{sheet}.{column}" for sheet, column in zip(columns["sheet"], columns["column"], strict=True)]
-    empty = [one for one in zip(names, columns["filled"], columns["question"], strict=True) if not one[1]]
+    rated, roles = (
+        np.isfinite([turns[name] for name in RATING_NAMES]),
+        counts(study.messages["role"]),
+    )
+    names = [
+        f"{sheet}.{column}"
+        for sheet, column in zip(columns["sheet"], columns["column"], strict=True)
+    ]
+    empty = [
+        one for one in zip(names, columns["filled"], columns["question"], strict=True) if not one[1]
+    ]
     ends = zip(names, columns["lowest"], columns["highest"], strict=True)
     people = study.participants if study.participants is not None else ()
     return {
@@ -60,16 +71,26 @@ def describe(study: Study) -> dict:
         },
         "topics": dict(sorted(counts(tasks["topic"]).items())),
         "ratings": {
-            name: {state: n for code, state in enumerate(STATES) if (n := int(np.count_nonzero(codes == code)))}
+            name: {
+                state: n
+                for code, state in enumerate(STATES)
+                if (n := int(np.count_nonzero(codes == code)))
+            }
             for name, codes in states.items()
         },
-        "scales": {name: f"{low:.15g} to {high:.15g}, rescaled" for name, low, high in ends if not np.isnan(low)},
+        "scales": {
+            name: f"{low:.15g} to {high:.15g}, rescaled"
+            for name, low, high in ends
+            if not np.isnan(low)
+        },
         "participants_sheet": study.participants_sheet,
         "characteristics": [name for name in people if name not in {"participant", "row"}],
         "sheets": list(study.sheets),
         "never_asked": [name for name, _, question in empty if question],
         "not_recorded": [name for name, _, question in empty if not question],
-        "diagnostics": [diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics],
+        "diagnostics": [
+            diagnostic.to_dict() | {"text": str(diagnostic)} for diagnostic in study.diagnostics
+        ],
     }
 
 
@@ -82,8 +103,14 @@ def print_description(description: dict) -> None:
             width, shown = min(max(map(len, told)), 60), list(told.items())[:LINES_SHOWN]
             lines += ["", title]
             for name, value in shown:
-                counts = ", ".join(f"{n:,} {state}" for state, n in value.items()) if isinstance(value, dict) else value
-                lines.append(f"  {name:<{width}}  {f'{value:,}' if isinstance(value, int) else counts}")
+                counts = (
+                    ", ".join(f"{n:,} {state}" for state, n in value.items())
+                    if isinstance(value, dict)
+                    else value
+                )
+                lines.append(
+                    f"  {name:<{width}}  {f'{value:,}' if isinstance(value, int) else counts}"
+                )
             if len(told) > LINES_SHOWN:
                 lines.append(f"  and {len(told) - LINES_SHOWN:,} more; --json lists all")
         elif isinstance(told, list) and key != "diagnostics":

@@ -45,7 +45,9 @@ DIFFERENCE = "level, difference"
 NEVER_RATED = "no turn was rated in this data set"
 NEVER_POOR = "no turn was rated poor in this data set"
 NOT_THERE = "no rated turn stands there"
-NO_ORDER = "no conversation with a poor turn has a second rated turn, so there is no order to compare with"
+NO_ORDER = (
+    "no conversation with a poor turn has a second rated turn, so there is no order to compare with"
+)
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,24 @@ def first_poor_event(study: Study) -> Event:
     levels, _ = turn_levels(study)
     poor = levels[is_poor(levels["level"])]
     if poor.empty:
-        return Event(levels[:0], np.zeros((0, len(TIMES), 4)), NEVER_RATED if levels.empty else NEVER_POOR)
+        return Event(
+            levels[:0], np.zeros((0, len(TIMES), 4)), NEVER_RATED if levels.empty else NEVER_POOR
+        )
     first = levels["conversation"].map(poor.groupby("conversation")["turn"].min())
     turns = levels.assign(time=levels["turn"] - first)[first.notna()]
     turns = in_order_of_appearance(turns, "conversation", "turn").reset_index(drop=True)
-    groups, level, poor = turns.groupby("conversation", sort=False), turns["level"].to_numpy(), is_poor(turns["level"])
+    groups, level, poor = (
+        turns.groupby("conversation", sort=False),
+        turns["level"].to_numpy(),
+        is_poor(turns["level"]),
+    )
     codes = groups.ngroup().to_numpy()
     rated, number = np.bincount(codes)[codes], np.bincount(codes, weights=poor)[codes]
     others = rated - number
-    total, total_poor = np.bincount(codes, weights=level)[codes], np.bincount(codes, weights=level * poor)[codes]
+    total, total_poor = (
+        np.bincount(codes, weights=level)[codes],
+        np.bincount(codes, weights=level * poor)[codes],
+    )
     poor_mean = total_poor / number
     other_mean = np.divide(total - total_poor, others, out=np.zeros(len(turns)), where=others > 0)
     position = groups.cumcount().to_numpy()
@@ -144,7 +155,9 @@ def dropped(level, sums: np.ndarray) -> np.ndarray:
     return levels[..., 0] - levels[..., 1]
 
 
-def in_resamples(bootstrap: ParticipantBootstrap, statistic, event: Event, values: np.ndarray) -> np.ndarray:
+def in_resamples(
+    bootstrap: ParticipantBootstrap, statistic, event: Event, values: np.ndarray
+) -> np.ndarray:
     """A statistic of sums of an event's turns, of those that have any."""
     filled = (values[..., [1, 3]] > 0).any(axis=tuple(range(1, values.ndim)))
     return resampled(bootstrap, statistic, values[filled], event.turns["participant"][filled])
@@ -182,7 +195,11 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
 
     ways = {
         "as rated": (as_rated, "level, 1 to 5", "mean level"),
-        "in permuted order": (permuted, "level, 1 to 5", "mean level expected over all orders of the ratings"),
+        "in permuted order": (
+            permuted,
+            "level, 1 to 5",
+            "mean level expected over all orders of the ratings",
+        ),
         "difference": (
             beyond_order,
             DIFFERENCE,
@@ -193,7 +210,11 @@ def levels_by_event_time(study: Study, bootstrap: ParticipantBootstrap) -> dict[
         numbers = []
         for time in TIMES:
             rows = event.turns[event.at(time)[:, 1] > 0]
-            key = f"recovery_{'before' if time < 0 else 'after'}_{abs(time)}" if name == "difference" else ""
+            key = (
+                f"recovery_{'before' if time < 0 else 'after'}_{abs(time)}"
+                if name == "difference"
+                else ""
+            )
             number = Number(time, partial(level, name, statistic, time), *how, rows, key, UNDEFINED)
             numbers.append(number)
         tables[name] = tabulate("event time", numbers, bootstrap)
@@ -223,11 +244,23 @@ def lasting_drop(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         return in_resamples(bootstrap, partial(dropped, level), event, event.around)
 
     over = "over all orders of the ratings within each conversation"
-    before = f"mean level of the three turns before the first poor one minus that of {AFTERWARDS} it"
+    before = (
+        f"mean level of the three turns before the first poor one minus that of {AFTERWARDS} it"
+    )
     numbers = (
         ("as rated", as_rated, before, "lasting_drop_as_rated"),
-        ("in permuted order", permuted, f"the same, expected {over}", "lasting_drop_in_chance_order"),
-        ("difference", beyond_order, f"drop as rated minus the drop expected {over}", "lasting_drop"),
+        (
+            "in permuted order",
+            permuted,
+            f"the same, expected {over}",
+            "lasting_drop_in_chance_order",
+        ),
+        (
+            "difference",
+            beyond_order,
+            f"drop as rated minus the drop expected {over}",
+            "lasting_drop",
+        ),
     )
     return tabulate(
         "order of the ratings",
@@ -243,7 +276,9 @@ def reversed_turns(study: Study) -> Study:
     """The study with the turns of every conversation in reversed order, numbered from 1 again; nothing else changed."""
     turns = study.turns
     number = turns.groupby("conversation")["turn"].transform("max") + 1 - turns["turn"]
-    return replace(study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn"))
+    return replace(
+        study, turns=in_order_of_appearance(turns.assign(turn=number), "conversation", "turn")
+    )
 
 
 @finding
@@ -268,14 +303,23 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     def direction(values_of, why_not, statistic):
         reasons = [why_not(event) for event in (forward, backward)]
         need(not any(reasons), next(filter(None, reasons), ""))
-        first, second = (in_resamples(bootstrap, statistic, event, values_of(event)) for event in (forward, backward))
+        first, second = (
+            in_resamples(bootstrap, statistic, event, values_of(event))
+            for event in (forward, backward)
+        )
         return first - second
 
     def none_after(event: Event) -> str:
         return event.reason or ("" if event.at(1)[:, 1].any() else NOT_THERE) or event.no_order
 
     parts = (
-        ("right after", "recovery_after_1_minus_reversed", lambda event: event.at(1), none_after, beyond_order),
+        (
+            "right after",
+            "recovery_after_1_minus_reversed",
+            lambda event: event.at(1),
+            none_after,
+            beyond_order,
+        ),
         (
             "lasting drop",
             "lasting_drop_minus_reversed",
@@ -289,7 +333,10 @@ def reversed_order(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
         after = values_of(backward)[..., 1]
         rows = backward.turns[(after if after.ndim == 1 else after[:, -1]) > 0]
         method = f"{name} minus permuted order, turns as they came minus turns in reversed order"
-        compute, row = partial(direction, values_of, why_not, statistic), f"{name}, as it happened minus reversed"
+        compute, row = (
+            partial(direction, values_of, why_not, statistic),
+            f"{name}, as it happened minus reversed",
+        )
         numbers.append(Number(row, compute, DIFFERENCE, method, rows, key, UNDEFINED))
     return tabulate("order of the turns", numbers, bootstrap)
 
@@ -316,10 +363,17 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     turns, words = turn_levels(study)
     turns = turns.sort_values(["turn"], kind="stable")
     groups = turns.groupby("conversation", sort=False)
-    z, follows = turns["level"] - groups["level"].transform("mean"), groups["turn"].shift(-1) == turns["turn"] + 1
+    z, follows = (
+        turns["level"] - groups["level"].transform("mean"),
+        groups["turn"].shift(-1) == turns["turn"] + 1,
+    )
     pair = (z * z.groupby(turns["conversation"], sort=False).shift(-1)).where(follows, 0.0)
-    frame = turns[["conversation", "participant"]].assign(n=1.0, K=follows.astype(float), S=z**2, products=pair)
-    talks = frame.groupby(["conversation", "participant"], sort=False).sum().reset_index("participant")
+    frame = turns[["conversation", "participant"]].assign(
+        n=1.0, K=follows.astype(float), S=z**2, products=pair
+    )
+    talks = (
+        frame.groupby(["conversation", "participant"], sort=False).sum().reset_index("participant")
+    )
     talks = talks[talks["K"] > 0]
     square = talks["K"] * talks["S"] / talks["n"]
     values = np.column_stack([talks["products"], -square / (talks["n"] - 1), square])
@@ -327,14 +381,21 @@ def lag_1_correlation(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
     def correlation(weights: tuple[int, int]):
         need(len(talks), "no conversation has two rated turns after each other")
         need(rounded(square.sum()) > 0, "the turns of each conversation are rated alike")
-        return resampled(bootstrap, lambda s: s[..., :2] @ np.array(weights) / s[..., 2], values, talks["participant"])
+        return resampled(
+            bootstrap,
+            lambda s: s[..., :2] @ np.array(weights) / s[..., 2],
+            values,
+            talks["participant"],
+        )
 
     numbers = []
     names = {"as rated": (1, 0), "permuted order": (0, 1), "as rated minus permuted order": (1, -1)}
     for name, weights in names.items():
         method = f"lag-1 correlation of the {words} within conversations, {name}"
         key = "lag_1_minus_permuted_order" if "minus" in name else ""
-        numbers.append(Number(name, partial(correlation, weights), "correlation", method, turns[follows], key))
+        numbers.append(
+            Number(name, partial(correlation, weights), "correlation", method, turns[follows], key)
+        )
     return tabulate("order of the turns", numbers, bootstrap)
 
 
@@ -348,7 +409,11 @@ FEWEST = 2
 
 @finding
 def continuity_contrasts(
-    study: Study, bootstrap: ParticipantBootstrap, rating: str = "", poor: int = POOR, first_turn: int = 1
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    rating: str = "",
+    poor: int = POOR,
+    first_turn: int = 1,
 ) -> pd.DataFrame:
     r"""Return how much more ratings fall with a failure of Relational than with one of any other dimension.
 
@@ -388,10 +453,14 @@ def continuity_contrasts(
     """
     require_own(study, bootstrap)
 
-    def losses(columns: np.ndarray, people: pd.Series, others: int, failures: int, rating: str) -> np.ndarray:
+    def losses(
+        columns: np.ndarray, people: pd.Series, others: int, failures: int, rating: str
+    ) -> np.ndarray:
         never = "the overall rating was never given in this data set"
         need(rating != "overall" or study.turns["overall"].notna().any(), never)
-        need(study.turns[CONTRASTED].notna().any(), f"{CONTRASTED} was never rated in this data set")
+        need(
+            study.turns[CONTRASTED].notna().any(), f"{CONTRASTED} was never rated in this data set"
+        )
         few = f"{count_of(failures, 'failure')} of {CONTRASTED} with what it can be compared with: too few"
         need(failures >= FEWEST, few)
         need(others, "no other dimension failed often enough")
@@ -410,10 +479,14 @@ def continuity_contrasts(
         follows = turns.groupby("conversation")["turn"].shift(-1) == turns["turn"] + 1
         following = groups.shift(-1).where(follows)
         count = groups.transform("count") - level.notna() - following.notna()
-        rest = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(count > 0)
+        rest = (groups.transform("sum") - level.fillna(0) - following.fillna(0)) / count.where(
+            count > 0
+        )
         loss = rest - (level if moment == "same" else following)
         used = turns[loss.notna() & (turns["turn"] >= first_turn)]
-        failed = np.column_stack([labels(used[name]) <= poor for name in DIMENSION_NAMES]).astype(float)
+        failed = np.column_stack([labels(used[name]) <= poor for name in DIMENSION_NAMES]).astype(
+            float
+        )
         own = DIMENSION_NAMES.index(CONTRASTED)
         others = [i for i, count in enumerate(failed.sum(axis=0)) if count >= FEWEST and i != own]
         columns = np.column_stack([failed[:, [own, *others]], np.ones(len(used)), loss[used.index]])
@@ -451,7 +524,9 @@ def expectation_conversations(study: Study, low_below: float = LOW_BELOW) -> pd.
     """
     conversations = study.conversations.set_index("conversation")
     levels, _ = turn_levels(study)
-    means = levels.groupby("conversation")["level"].mean().reindex(conversations.index).astype(float)
+    means = (
+        levels.groupby("conversation")["level"].mean().reindex(conversations.index).astype(float)
+    )
     frame = conversations[["participant"]].assign(
         mean=means,
         desired=conversations["desired_empathy"].astype(float),
@@ -464,7 +539,10 @@ def expectation_conversations(study: Study, low_below: float = LOW_BELOW) -> pd.
 
 def need_expectations(study: Study, frame: pd.DataFrame) -> None:
     """What every analysis of expectations needs."""
-    need(study.conversations["desired_empathy"].notna().any(), "desired empathy was never given in this data set")
+    need(
+        study.conversations["desired_empathy"].notna().any(),
+        "desired empathy was never given in this data set",
+    )
     rated = study.conversations[OUTCOMES["empathy"]].notna().any(axis=None)
     need(rated, "post-task empathy was never rated in this data set")
     need(len(frame), "no conversation has a rated turn, a desired empathy and a post-task rating")
@@ -513,14 +591,20 @@ def unmet_expectations(
     comparisons = (
         ("against all other conversations", "expectation_difference", ()),
         ("at the same mean rating of turns", "expectation_difference_adjusted", ("mean",)),
-        ("beyond low ratings and high wishes by themselves", "expectation_loss", ("low", "high", "mean")),
+        (
+            "beyond low ratings and high wishes by themselves",
+            "expectation_loss",
+            ("low", "high", "mean"),
+        ),
     )
     numbers = []
     for name, key, held_equal in comparisons:
         method = f"least squares on unmet{''.join(f', {column}' for column in held_equal)}"
         method += f"; {count_of(unmet, 'conversation')} with an unmet expectation"
         undefined = "what is to be held equal can't be distinguished from the unmet expectation in these conversations"
-        numbers.append(Number(name, partial(loss, held_equal), DIFFERENCE, method, frame, key, undefined))
+        numbers.append(
+            Number(name, partial(loss, held_equal), DIFFERENCE, method, frame, key, undefined)
+        )
     return tabulate("comparison", numbers, bootstrap)
 
 
@@ -558,7 +642,10 @@ def response_surface(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFr
         b_4 = lambda cross: least_squares(cross)[0][..., 4]  # noqa: E731
         return resampled(bootstrap, b_4, z[:, :, None] * z[:, None, :], frame["participant"])
 
-    how, undefined = "quadratic response surface by least squares", "the wishes or the ratings take too few values"
+    how, undefined = (
+        "quadratic response surface by least squares",
+        "the wishes or the ratings take too few values",
+    )
     key, unit = "response_surface_interaction", "level per half scale"
     number = Number("mean rating by wish", steeper, unit, how, frame, key, undefined)
     return tabulate("part of the surface", [number], bootstrap)

@@ -27,12 +27,22 @@ import pandas as pd
 from sense7.checkout import data_file
 from sense7.errors import UserError
 from sense7.estimators.alpha import alpha_row
-from sense7.estimators.bootstrap import ConversationBootstrap, ParticipantBootstrap, StratifiedBootstrap, ratio
+from sense7.estimators.bootstrap import (
+    ConversationBootstrap,
+    ParticipantBootstrap,
+    StratifiedBootstrap,
+    ratio,
+)
 from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.files import parse_yaml, reading
 from sense7.findings.context import context_shares
 from sense7.findings.core import Number, Resamples, finding, resampled, share, tabulate
-from sense7.findings.individualized import participant_icc, relations, variance_parts, variance_shares
+from sense7.findings.individualized import (
+    participant_icc,
+    relations,
+    variance_parts,
+    variance_shares,
+)
 from sense7.findings.measures import turn_ratings
 from sense7.findings.poor_turn import empathy_and_experience
 from sense7.findings.reliability import correlations
@@ -85,7 +95,9 @@ def ieval() -> Study:
     """
     study, table = ieval_study(), released.ieval_conversations()
     names = table["worker"] + "-" + table["valence"].str[:3] + "-" + table["bot"]
-    valence = pd.Series(table["valence"].to_numpy(), index=names).loc[study.conversations["conversation"]]
+    valence = pd.Series(table["valence"].to_numpy(), index=names).loc[
+        study.conversations["conversation"]
+    ]
     return replace(study, conversations=study.conversations.assign(topic=valence.to_numpy()))
 
 
@@ -121,7 +133,9 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     pairs = correlations(ratings, bootstrap)
     within_people = {}
     for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
-        grouped = replace(study, conversations=study.conversations.assign(topic=study.conversations[column]))
+        grouped = replace(
+            study, conversations=study.conversations.assign(topic=study.conversations[column])
+        )
         row = context_shares(grouped, bootstrap).iloc[0].to_dict()
         within_people[name] = row | {"method": f"{name}: {row['method']}"}
     return {
@@ -145,7 +159,12 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
         ),
         "shares": named(
             "what explains it",
-            *zip(within_people, ("ieval_bot_share", "ieval_valence_share"), within_people.values(), strict=True),
+            *zip(
+                within_people,
+                ("ieval_bot_share", "ieval_valence_share"),
+                within_people.values(),
+                strict=True,
+            ),
         ),
         "liking": named(
             "correlation",
@@ -154,7 +173,11 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
                 "ieval_liking",
                 empathy_and_experience(study, bootstrap).loc["positive interaction"],
             ),
-            ("questionnaire with the mean rating", "ieval_teq", relations(study, bootstrap).estimates.loc["TEQ"]),
+            (
+                "questionnaire with the mean rating",
+                "ieval_teq",
+                relations(study, bootstrap).estimates.loc["TEQ"],
+            ),
         ),
         "corpora": alpha_of_corpora(bootstrap),
         "judge": judge_difference(bootstrap),
@@ -166,7 +189,9 @@ def named(name: str, *rows: tuple) -> pd.DataFrame:
     return estimate_table({row: dict(found) | {"key": key} for row, key, found in rows}, name)
 
 
-def of_conversations(conversations: pd.Index, bootstrap: ParticipantBootstrap) -> ConversationBootstrap:
+def of_conversations(
+    conversations: pd.Index, bootstrap: ParticipantBootstrap
+) -> ConversationBootstrap:
     """As many resamples of other units."""
     units = pd.Series(conversations, dtype=object)
     return ConversationBootstrap(units, bootstrap.draws, bootstrap.seed, bootstrap.confidence)
@@ -175,20 +200,33 @@ def of_conversations(conversations: pd.Index, bootstrap: ParticipantBootstrap) -
 @finding
 def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Alpha of the questions that experts answered about one conversation."""
-    reversed_questions = ("advice_giving", "dismissing_emotions", "self_oriented")  # a high rating is a fault
+    reversed_questions = (
+        "advice_giving",
+        "dismissing_emotions",
+        "self_oriented",
+    )  # a high rating is a fault
     table, rows = released.judged_conversations(), []
     for key, words in (
         ("perceived_empathy", "six feelings"),
         ("epitome", "three mechanisms"),
         ("lend_an_ear", "six behaviors"),
     ):
-        own = table[(table["corpus"] == key) & (table["question"].isin(FEELINGS) | (key != "perceived_empathy"))]
+        own = table[
+            (table["corpus"] == key)
+            & (table["question"].isin(FEELINGS) | (key != "perceived_empathy"))
+        ]
         frames = []
         for expert in EXPERTS:
             turned = own["lowest"] + own["highest"] - own[expert]
-            levels = own.assign(level=own[expert].where(~own["question"].isin(reversed_questions), turned))
-            frames.append(levels.pivot_table(index="conversation", columns="question", values="level"))
-        row = alpha_row(pd.concat(frames), of_conversations(pd.unique(own["conversation"]), bootstrap))
+            levels = own.assign(
+                level=own[expert].where(~own["question"].isin(reversed_questions), turned)
+            )
+            frames.append(
+                levels.pivot_table(index="conversation", columns="question", values="level")
+            )
+        row = alpha_row(
+            pd.concat(frames), of_conversations(pd.unique(own["conversation"]), bootstrap)
+        )
         row["method"] = f"rated by three experts; {row['method']}"
         rows.append((f"{CORPORA[key]}, {words}", f"elsewhere_alpha_{key}", row))
     return named("questions", *rows)
@@ -240,13 +278,19 @@ def felt_heard() -> pd.DataFrame:
     return table.assign(**{"mean of six": table[list(FEELINGS)].mean(axis=1)})
 
 
-def felt_heard_resampling(table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95) -> StratifiedBootstrap:
+def felt_heard_resampling(
+    table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95
+) -> StratifiedBootstrap:
     """Return bootstrap resamples of people within the four groups, whose sizes the experiment fixed."""
-    return StratifiedBootstrap(table["participant"], draws, seed, confidence, table["response"] + " " + table["label"])
+    return StratifiedBootstrap(
+        table["participant"], draws, seed, confidence, table["response"] + " " + table["label"]
+    )
 
 
 @finding
-def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFrame]:
+def felt_heard_tables(
+    table: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> dict[str, pd.DataFrame]:
     r"""Return the means of the four groups by source, the effects, and how consistent the six feelings are.
 
     With :math:`\bar y_{rl}` the mean of those whose answer came from r and was labeled as from l (a: AI, h: human),
@@ -267,7 +311,8 @@ def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> d
     ([0.598, 0.701, 0.02, -0.103], [0.969, 0.163])
     """
     groups = {
-        pair: table[(table["response"] == pair[0]) & (table["label"] == pair[1])] for pair in product(SOURCES, LABELS)
+        pair: table[(table["response"] == pair[0]) & (table["label"] == pair[1])]
+        for pair in product(SOURCES, LABELS)
     }
 
     def mean(own: pd.DataFrame):
@@ -293,7 +338,9 @@ def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> d
     }
     # Of each person the rating and 1 in the column of their group: shape (people, 4, 2).
     cells = np.column_stack([table.index.isin(own.index) for own in groups.values()]).astype(float)
-    values = cells[:, :, None] * np.column_stack([table["mean of six"], np.ones(len(table))])[:, None, :]
+    values = (
+        cells[:, :, None] * np.column_stack([table["mean of six"], np.ones(len(table))])[:, None, :]
+    )
     of_groups = resampled(bootstrap, ratio, values, table["participant"])
     method = "difference of group means, each group counted the same; mean of six"
     effects = []
@@ -306,7 +353,10 @@ def felt_heard_tables(table: pd.DataFrame, bootstrap: ParticipantBootstrap) -> d
     how = "share of people", "share of people who gave the highest rating to all six feelings"
     everyone = np.ones(len(table))
     ceiling = Number(
-        "highest rating to all six", lambda: share(bootstrap, highest, everyone, table["participant"]), *how, table
+        "highest rating to all six",
+        lambda: share(bootstrap, highest, everyone, table["participant"]),
+        *how,
+        table,
     )
     consistency = named(
         "measure",
@@ -329,7 +379,11 @@ def felt_heard_verdict(effects: pd.DataFrame) -> dict:
         words = "seen: the intervals of source and label both lie above zero"
     elif (pair["high"] < 0).all():
         words = "the opposite: the intervals of source and label both lie below zero"
-    common = {"unit": "verdict", "method": "rule on the intervals of source and label", "reason": ""}
+    common = {
+        "unit": "verdict",
+        "method": "rule on the intervals of source and label",
+        "reason": "",
+    }
     return common | {"key": "felt_heard_verdict", "estimate": words, "n": int(pair["n"].max())}
 
 
@@ -381,7 +435,10 @@ class Rule:
     def words(self) -> tuple[str, str]:
         """Where an interval has to lie for "seen here too" and for "the opposite"."""
         if self.contrary is None:
-            return f"wholly on one side of {self.line:g}", "cannot occur: the claim has no direction"
+            return (
+                f"wholly on one side of {self.line:g}",
+                "cannot occur: the claim has no direction",
+            )
         return f"wholly above {self.line:g}", f"wholly below {self.contrary:g}"
 
 
@@ -413,7 +470,10 @@ _ANSWERER = (
     "not the claim's, which compares a condition with an empathy prompt: there is none. Instead, whether it matters at "
     "all who or what answers"
 )
-_NOT_USERS, _ONE_EACH = "experts rated what others had written; no user rated", "each person rated one answer"
+_NOT_USERS, _ONE_EACH = (
+    "experts rated what others had written; no user rated",
+    "each person rated one answer",
+)
 _SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 
 FINDINGS: tuple[Finding, ...] = (
@@ -423,10 +483,22 @@ FINDINGS: tuple[Finding, ...] = (
         "alpha_turn",
         {
             "ieval": ("ieval_alpha", "alpha of five statements, by the user", _ALPHA),
-            "felt_heard": ("felt_heard_alpha", "alpha of six feelings, by the person answered", _ALPHA),
-            "perceived_empathy": ("elsewhere_alpha_perceived_empathy", "alpha of six feelings, by experts", _ALPHA),
+            "felt_heard": (
+                "felt_heard_alpha",
+                "alpha of six feelings, by the person answered",
+                _ALPHA,
+            ),
+            "perceived_empathy": (
+                "elsewhere_alpha_perceived_empathy",
+                "alpha of six feelings, by experts",
+                _ALPHA,
+            ),
             "epitome": ("elsewhere_alpha_epitome", "alpha of three mechanisms, by experts", _ALPHA),
-            "lend_an_ear": ("elsewhere_alpha_lend_an_ear", "alpha of six behaviors, by experts", _ALPHA),
+            "lend_an_ear": (
+                "elsewhere_alpha_lend_an_ear",
+                "alpha of six behaviors, by experts",
+                _ALPHA,
+            ),
         },
         {"": "one of the three questions is about empathy"},
     ),
@@ -461,7 +533,10 @@ FINDINGS: tuple[Finding, ...] = (
         "continuity",
         "Judgments suffer when continuity fails",
         "finding_continuity",
-        reasons={"": "no rating of continuity", "ieval": "rated once, at the end, without a question on continuity"},
+        reasons={
+            "": "no rating of continuity",
+            "ieval": "rated once, at the end, without a question on continuity",
+        },
     ),
     Finding(
         "expectations",
@@ -474,8 +549,16 @@ FINDINGS: tuple[Finding, ...] = (
         "Who or what answers matters",
         "best_condition",
         {
-            "ieval": ("ieval_bot_share", "share that the bot explains within people", Rule(0.0, None, _ANSWERER)),
-            "felt_heard": ("felt_heard_source", "source, AI minus person, in points", Rule(0.0, None, _ANSWERER)),
+            "ieval": (
+                "ieval_bot_share",
+                "share that the bot explains within people",
+                Rule(0.0, None, _ANSWERER),
+            ),
+            "felt_heard": (
+                "felt_heard_source",
+                "source, AI minus person, in points",
+                Rule(0.0, None, _ANSWERER),
+            ),
         },
         {"": "who or what answered was not varied or released", "perceived_empathy": _SAME_PEOPLE},
     ),
@@ -495,13 +578,23 @@ FINDINGS: tuple[Finding, ...] = (
                 ),
             )
         },
-        {"": _NOT_USERS, "ieval": "no model's scores were released", "felt_heard": "no model's scores were released"},
+        {
+            "": _NOT_USERS,
+            "ieval": "no model's scores were released",
+            "felt_heard": "no model's scores were released",
+        },
     ),
     Finding(
         "satisfaction",
         "Empathy goes with satisfaction",
         "empathy_satisfaction",
-        {"ieval": ("ieval_liking", "correlation of liking with the empathy ratings", Rule(0.0, 0.0, OWN))},
+        {
+            "ieval": (
+                "ieval_liking",
+                "correlation of liking with the empathy ratings",
+                Rule(0.0, 0.0, OWN),
+            )
+        },
         {"": "satisfaction was not rated"},
     ),
     Finding(
@@ -512,7 +605,11 @@ FINDINGS: tuple[Finding, ...] = (
             "ieval": (
                 "ieval_teq",
                 "correlation of an empathy questionnaire with the person's mean rating",
-                Rule(0.0, None, "no rule of a claim: SENSE-7 reports no result. The line is no correlation"),
+                Rule(
+                    0.0,
+                    None,
+                    "no rule of a claim: SENSE-7 reports no result. The line is no correlation",
+                ),
             )
         },
         {"": "no characteristic of the person is released"},
@@ -578,10 +675,13 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     with reading(path) as stream:
         entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
     if missing := [claim for claim in claims if claim not in entries]:
-        raise UserError(f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml")
+        raise UserError(
+            f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml"
+        )
     names = ("title", "value", "grade")
     return {
-        claim: {name: entries[claim][name] for name in names} | {"of": entries[claim].get("of", "SENSE-7")}
+        claim: {name: entries[claim][name] for name in names}
+        | {"of": entries[claim].get("of", "SENSE-7")}
         for claim in claims
     }
 
@@ -611,9 +711,16 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
             continue
         key, measure, rule = claimed.asked[data_set]
         if key not in values:
-            raise UserError(f"{key}: not among the values. Give values_of all tables that the matrix rests on.")
-        known = {name: values[key][name] for name in ("estimate", "low", "high", "n", "unit", "method", "link")}
-        rows.append(row | {"key": key, "measure": measure, "verdict": verdict(values[key], rule)} | known)
+            raise UserError(
+                f"{key}: not among the values. Give values_of all tables that the matrix rests on."
+            )
+        known = {
+            name: values[key][name]
+            for name in ("estimate", "low", "high", "n", "unit", "method", "link")
+        }
+        rows.append(
+            row | {"key": key, "measure": measure, "verdict": verdict(values[key], rule)} | known
+        )
     return pd.DataFrame(rows)
 
 
@@ -626,15 +733,29 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
     words, rows = published(), []
     for claimed in FINDINGS:
         claim = words[claimed.claim]
-        grade = f"grade {claim['grade']}" + ("" if claim["of"] == "SENSE-7" else ", follow-up paper")
+        grade = f"grade {claim['grade']}" + (
+            "" if claim["of"] == "SENSE-7" else ", follow-up paper"
+        )
         link = f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}"
         own = {"row": claimed.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
-        rows.append(own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None})
+        rows.append(
+            own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None}
+        )
         for cell in table[table["finding"] == claimed.name].to_dict("records"):
             asked = cell["verdict"] != NOT_ASKED
-            shown = {"row": claimed.title, "column": DATA_SETS[cell["data_set"]], "text": cell["measure"]}
-            shown["value"] = {name: cell[name] for name in ("estimate", "low", "high", "unit")} if asked else None
-            shown |= {name: cell[name] for name in ("verdict", "link")} | {"n": int(cell["n"]) if asked else None}
+            shown = {
+                "row": claimed.title,
+                "column": DATA_SETS[cell["data_set"]],
+                "text": cell["measure"],
+            }
+            shown["value"] = (
+                {name: cell[name] for name in ("estimate", "low", "high", "unit")}
+                if asked
+                else None
+            )
+            shown |= {name: cell[name] for name in ("verdict", "link")} | {
+                "n": int(cell["n"]) if asked else None
+            }
             rows.append(shown)
     return pd.DataFrame(rows)
 
@@ -642,7 +763,9 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
 def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
     """Return why a data set cannot answer, one row per finding and reason: ``data sets`` and ``why not``."""
     titles = {claimed.name: claimed.title for claimed in FINDINGS}
-    some = table[table["verdict"] == NOT_ASKED].assign(name=lambda frame: frame["data_set"].map(DATA_SETS))
+    some = table[table["verdict"] == NOT_ASKED].assign(
+        name=lambda frame: frame["data_set"].map(DATA_SETS)
+    )
     shown = some.groupby(["finding", "why"], sort=False)["name"].agg(", ".join).reset_index()
     shown = shown.set_index(shown["finding"].map(titles).rename("finding"))
     return shown[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
@@ -662,7 +785,9 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
     }
     common = {"n": len(table), "unit": "cells", "method": "cells of the matrix, by rule"}
     rows = {
-        name: estimate_row(counts[name], **common, reason="no interval: a count", key=f"elsewhere_count_{key}")
+        name: estimate_row(
+            counts[name], **common, reason="no interval: a count", key=f"elsewhere_count_{key}"
+        )
         for name, key in names.items()
     }
     return estimate_table(rows, "verdict")
@@ -676,11 +801,19 @@ def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for claimed in FINDINGS:
-        for row in table[(table["finding"] == claimed.name) & (table["key"] != "")].to_dict("records"):
+        for row in table[(table["finding"] == claimed.name) & (table["key"] != "")].to_dict(
+            "records"
+        ):
             line = claimed.asked[row["data_set"]][2].line
             furthest = max(abs(row[end] - line) for end in ("low", "high"))
             value, low, high = ((row[end] - line) / furthest for end in ("estimate", "low", "high"))
-            shown = f"{row['estimate']:.1%}" if row["unit"].startswith("share") else f"{row['estimate']:.3f}"
+            shown = (
+                f"{row['estimate']:.1%}"
+                if row["unit"].startswith("share")
+                else f"{row['estimate']:.3f}"
+            )
             name = f"{claimed.title} ({DATA_SETS[row['data_set']]}: {shown})"
-            rows[name] = estimate_row(value, low, high, n=row["n"], unit="of the further end", method=row["method"])
+            rows[name] = estimate_row(
+                value, low, high, n=row["n"], unit="of the further end", method=row["method"]
+            )
     return estimate_table(rows, "finding, data set and value")

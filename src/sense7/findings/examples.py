@@ -139,8 +139,15 @@ def rated_examples(study: Study) -> pd.DataFrame:
     for dimension in DIMENSIONS:
         for end, levels in ENDS.items():
             candidates = turns[np.isin(labels(turns[dimension.name]), levels)]
-            free = candidates[~candidates["participant"].isin(taken) & ~candidates["assistant"].isin(shown)]
-            row = {"dimension": dimension.name, "title": dimension.title, "end": end, "candidates": len(candidates)}
+            free = candidates[
+                ~candidates["participant"].isin(taken) & ~candidates["assistant"].isin(shown)
+            ]
+            row = {
+                "dimension": dimension.name,
+                "title": dimension.title,
+                "end": end,
+                "candidates": len(candidates),
+            }
             if free.empty:
                 reason = _why_none(study, dimension.name, end, len(candidates))
                 rows.append(row | {"level": np.nan, "reason": reason})
@@ -151,7 +158,17 @@ def rated_examples(study: Study) -> pd.DataFrame:
             shown.add(chosen["assistant"])
             of_turn = chosen[["conversation", "turn", "participant", "user", "assistant"]].to_dict()
             rows.append(row | {"level": chosen[dimension.name], "reason": ""} | of_turn)
-    columns = ["dimension", "title", "end", "level", "conversation", "turn", "participant", "user", "assistant"]
+    columns = [
+        "dimension",
+        "title",
+        "end",
+        "level",
+        "conversation",
+        "turn",
+        "participant",
+        "user",
+        "assistant",
+    ]
     return pd.DataFrame(rows).reindex(columns=[*columns, "candidates", "reason"])
 
 
@@ -163,9 +180,13 @@ def turns_with_texts(study: Study) -> pd.DataFrame:
     # An empty text must not let through the message before it.
     asked = user.where(user.notna(), "").where(messages["role"] == "user")
     messages = messages.assign(user=asked.groupby(messages["conversation"]).ffill())
-    texts = messages.rename(columns={"content": "assistant"})[["conversation", "position", "user", "assistant"]]
+    texts = messages.rename(columns={"content": "assistant"})[
+        ["conversation", "position", "user", "assistant"]
+    ]
     turns = study.turns.merge(texts, on=["conversation", "position"], how="left")
-    spoken = [turns[name].astype(object).fillna("").str.strip() != "" for name in ("user", "assistant")]
+    spoken = [
+        turns[name].astype(object).fillna("").str.strip() != "" for name in ("user", "assistant")
+    ]
     return turns[spoken[0] & spoken[1]].reset_index(drop=True)
 
 

@@ -112,7 +112,10 @@ def label_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     require_own(study, bootstrap)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()
     known, label = study.conversations[np.isfinite(truth)], labels(truth[np.isfinite(truth)])
-    how = "share of conversations", "conversations with the label by conversations with ground truth"
+    how = (
+        "share of conversations",
+        "conversations with the label by conversations with ground truth",
+    )
 
     def shares(level: int):
         need(len(known), NEVER_RATED)
@@ -158,7 +161,9 @@ def other_ground_truths(study: Study) -> pd.DataFrame:
         "overall ratings": turns["overall"].groupby(of).mean(),
         "ratings after the conversation": post.mean(axis=1),
     }
-    frame = pd.DataFrame({name: values.reindex(conversations.index) for name, values in scores.items()}).round(12)
+    frame = pd.DataFrame(
+        {name: values.reindex(conversations.index) for name, values in scores.items()}
+    ).round(12)
     truth = ground_truth(study.turns, study.conversations["conversation"]).to_numpy()[:, None]
     return frame.mask(rounded((frame - truth).abs()) == 0, np.broadcast_to(truth, frame.shape))
 
@@ -183,7 +188,9 @@ def changed_labels(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
             need(name != "complete turns only", "no turn rates every dimension")
             need(False, "no conversation has both")
         people = study.conversations["participant"][both]
-        return share(bootstrap, labels(truth[both]) != labels(other[both]), np.ones(len(people)), people)
+        return share(
+            bootstrap, labels(truth[both]) != labels(other[both]), np.ones(len(people)), people
+        )
 
     numbers = []
     for name, ending in CHOICES.items():

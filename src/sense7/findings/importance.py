@@ -119,7 +119,9 @@ def published_shares(published: Mapping[str, Mapping]) -> dict[str, float]:
     return {dimension: published[claim]["value"] for claim, dimension in CLAIMS.items()}
 
 
-def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DECIMALS) -> pd.DataFrame:
+def rounded_counts(
+    shares: Mapping[str, float], total: int, decimals: int = _DECIMALS
+) -> pd.DataFrame:
     r"""Return the count out of a total that is nearest to each published share, and whether it rounds to the share.
 
     A published share s with d decimals is possible with a total n if a whole number k has
@@ -143,13 +145,17 @@ def rounded_counts(shares: Mapping[str, float], total: int, decimals: int = _DEC
     return table.rename_axis("dimension")
 
 
-def _possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> tuple[np.ndarray, np.ndarray]:
+def _possible(
+    published: np.ndarray, total: int | np.ndarray, decimals: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Nearest counts out of a total, and whether their shares round to the published ones."""
     counts = np.round(published * total)
     return counts, rounded(np.abs(counts / total - published)) <= 0.5 * 10.0**-decimals
 
 
-def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> list[int]:
+def possible_totals(
+    shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS
+) -> list[int]:
     """Return the numbers of people of which all published shares can be shares, see :func:`rounded_counts`.
 
     Parameters
@@ -171,12 +177,17 @@ def possible_totals(shares: Mapping[str, float], most: int = LARGEST_TOTAL, deci
     >>> possible_totals({"a": 0.333, "b": 0.5}, most=14), possible_totals({"a": 0.333}, most=6)
     ([6, 12], [3, 6])
     """
-    published, totals = np.array(list(shares.values()), dtype=float), np.arange(1, most + 1)[:, None]
+    published, totals = (
+        np.array(list(shares.values()), dtype=float),
+        np.arange(1, most + 1)[:, None],
+    )
     return totals[_possible(published, totals, decimals)[1].all(axis=1), 0].tolist()
 
 
 @finding
-def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS) -> dict:
+def smallest_total(
+    shares: Mapping[str, float], most: int = LARGEST_TOTAL, decimals: int = _DECIMALS
+) -> dict:
     """Return the smallest number of people of which all published shares can be shares, as a row of estimates.
 
     Parameters
@@ -202,7 +213,9 @@ def smallest_total(shares: Mapping[str, float], most: int = LARGEST_TOTAL, decim
         n=len(shares),
         unit="people",
         method=f"smallest number up to {most:,} of which every published share is a rounded share",
-        reason=reason if totals else f"no number of people up to {most:,} gives all {len(shares)} shares",
+        reason=reason
+        if totals
+        else f"no number of people up to {most:,} gives all {len(shares)} shares",
         key="importance_smallest_total",
     )
 
@@ -238,7 +251,9 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     }
 
 
-def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decimals: int = _DECIMALS) -> pd.DataFrame:
+def rounding_table(
+    shares: Mapping[str, float], totals: Mapping[str, int], decimals: int = _DECIMALS
+) -> pd.DataFrame:
     """Return published shares beside the nearest counts out of several totals, as text.
 
     Parameters
@@ -267,6 +282,8 @@ def rounding_table(shares: Mapping[str, float], totals: Mapping[str, int], decim
         table = rounded_counts(shares, total, decimals)
         columns[f"{words}, {total:,}: nearest count"] = {
             name: f"{row.count} ({100 * row.share:.{digits + 1}f}%): {'fits' if row.possible else 'no'}"
-            for name, row in zip(table.index, table.itertuples(index=False, name="Nearest"), strict=True)
+            for name, row in zip(
+                table.index, table.itertuples(index=False, name="Nearest"), strict=True
+            )
         }
     return pd.DataFrame(columns).rename_axis("dimension")

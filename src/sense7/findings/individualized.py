@@ -9,7 +9,13 @@ import pandas as pd
 from scipy import stats
 
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces, sums_by_participant
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table, p_in_words, safe_names
+from sense7.estimators.estimates import (
+    Estimate,
+    estimate_row,
+    estimate_table,
+    p_in_words,
+    safe_names,
+)
 from sense7.estimators.least_squares import least_squares, within
 from sense7.estimators.mixed import Nested, NestedSums, fit_nested, nested_sums
 from sense7.estimators.order import rounded
@@ -72,7 +78,9 @@ class VarianceModel:
             shapes = (conditions,), (conditions, conditions), (4,), ()
             return Nested(*(np.full((own.draws, *shape), np.nan) for shape in shapes)), weights
         fit = fit_nested(self.sums, weights, self.fit.variances[:3] / self.fit.variances[3])
-        fit.variances[~np.isfinite(fit.variances).all(axis=1)] = np.nan  # a fit that failed gives no part
+        fit.variances[~np.isfinite(fit.variances).all(axis=1)] = (
+            np.nan
+        )  # a fit that failed gives no part
         return fit, weights
 
     def of_conditions(self, fit: Nested, weights: np.ndarray) -> np.ndarray:
@@ -95,15 +103,21 @@ def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
         return "the ratings do not vary", None
     names = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
-    sums = nested_sums(frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None)
+    sums = nested_sums(
+        frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None
+    )
     fit = fit_nested(sums)
     if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-9 * np.var(frame["y"]):
         return "too few conversations for the model", None
-    counts = sums_by_participant(design, sums.participants.get_indexer(frame["participant"]), len(sums.participants))
+    counts = sums_by_participant(
+        design, sums.participants.get_indexer(frame["participant"]), len(sums.participants)
+    )
     return "", VarianceModel(sums, fit, counts)
 
 
-def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def variance_of_effects(
+    coefficients: np.ndarray, covariance: np.ndarray, counts: np.ndarray
+) -> np.ndarray:
     r"""Variance of the means of conditions over the rows, less what their standard errors add to it.
 
     .. math:: \sum_j f_j (\beta_j - \bar\beta)^2 - \sum_j f_j V_{jj} + \sum_{jk} f_j f_k V_{jk},
@@ -121,7 +135,9 @@ def variance_of_effects(coefficients: np.ndarray, covariance: np.ndarray, counts
         f = counts / counts.sum(axis=-1, keepdims=True)
     centered = coefficients - (f * coefficients).sum(axis=-1, keepdims=True)
     own = (f * np.diagonal(covariance, axis1=-2, axis2=-1)).sum(axis=-1)
-    return (f * centered**2).sum(axis=-1) - own + np.einsum("...i,...ij,...j->...", f, covariance, f)
+    return (
+        (f * centered**2).sum(axis=-1) - own + np.einsum("...i,...ij,...j->...", f, covariance, f)
+    )
 
 
 def no_interaction(frame: pd.DataFrame) -> str:
@@ -138,7 +154,13 @@ def no_differences(study: Study, model: VarianceModel) -> str:
     return "there is one condition only" if study.conditions else "no conversation has a condition"
 
 
-def intervals(names: dict[str, tuple[str, str]], values: np.ndarray, own: ParticipantBootstrap, shifted=(), **common):
+def intervals(
+    names: dict[str, tuple[str, str]],
+    values: np.ndarray,
+    own: ParticipantBootstrap,
+    shifted=(),
+    **common,
+):
     """Numbers of the columns of an array (1 + draws, parts): row -> key, why there is none.
 
     Resampling inflates what conditions and contexts explain: the draws of rows that are ``shifted`` are moved so that
@@ -168,7 +190,9 @@ class VarianceParts:
 
 
 @finding
-def variance_parts(study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS) -> VarianceParts:
+def variance_parts(
+    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS
+) -> VarianceParts:
     r"""Return variance components of the ground truth by a mixed model (REML), conditions fixed, and their shares.
 
     On the one base the residual variance of the model is split further:
@@ -213,21 +237,28 @@ def variance_parts(study: Study, bootstrap: ParticipantBootstrap, draws: int = M
         variances = np.concatenate([model.fit.variances[None], fits.variances])[:, [0, 1, 3]]
         shares = variances / variances.sum(axis=1, keepdims=True)
         if not model.sums.free[1]:
-            names["participant by condition"][1] = whole["participant by condition"][1] = no_interaction(frame)
+            names["participant by condition"][1] = whole["participant by condition"][1] = (
+                no_interaction(frame)
+            )
         whole["condition"][1] = no_differences(study, model)
         turns = turn_sums(study, frame, model.sums.participants)
         turn, noise, *_ = within_conversations(turns.sum(axis=0))
         if not np.isfinite(turn):
             whole["turn"][1] = "no conversation has two rated turns: it is part of the conversation"
         if not np.isfinite(noise):
-            whole["noise within a turn"][1] = "too few turns with two rated dimensions: it is part of the turn"
+            whole["noise within a turn"][1] = (
+                "too few turns with two rated dimensions: it is part of the turn"
+            )
         base = []
         for fit, taken in ((model.fit, everyone), (fits, weights)):
             _, _, of_turns, of_noise = within_conversations(taken @ turns)
             person, interaction, _, rest = np.moveaxis(fit.variances, -1, 0)
             condition = model.of_conditions(fit, taken)
             parts = [person, condition, interaction, rest - of_turns - of_noise, of_turns, of_noise]
-            kept = [0 * part if why else part for part, (_, why) in zip(parts, whole.values(), strict=True)]
+            kept = [
+                0 * part if why else part
+                for part, (_, why) in zip(parts, whole.values(), strict=True)
+            ]
             base.append(np.stack(kept, axis=-1) / sum(kept)[..., None])
         base = np.concatenate([base[0][None], base[1]])
     common = {"method": f"{RATING}: mixed model with conditions fixed; REML", "rows": frame}
@@ -253,21 +284,31 @@ def turn_sums(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
     cross = np.zeros((len(names), width, width))
     for some in pieces(len(ratings), width**3):  # of all turns at once they would take gigabytes
         row, dimension = np.nonzero(np.isfinite(ratings[some]))
-        z = within(np.column_stack([np.eye(width - 1)[dimension], ratings[some][row, dimension]]), pd.Series(row))
+        z = within(
+            np.column_stack([np.eye(width - 1)[dimension], ratings[some][row, dimension]]),
+            pd.Series(row),
+        )
         for one, other in combinations_with_replacement(range(width), 2):
             np.add.at(cross[:, one, other], codes[some][row], z[:, one] * z[:, other])
     one, other = np.tril_indices(width)
     cross[:, one, other] = cross[:, other, one]
     means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
-    talks = pd.DataFrame({"talk": turns["conversation"].to_numpy(), "who": codes, "y": means, "one": 1 / number})
+    talks = pd.DataFrame(
+        {"talk": turns["conversation"].to_numpy(), "who": codes, "y": means, "one": 1 / number}
+    )
     talks = talks.groupby("talk", sort=False).agg(
         who=("who", "first"), turns=("y", "size"), spread=("y", "var"), one=("one", "sum")
     )
     count = talks["turns"].to_numpy(dtype=float)
     squares = np.nan_to_num(talks["spread"].to_numpy()) * (count - 1)
     of_turns = np.column_stack([number, np.ones(len(number)), 1 / number])
-    of_talks = np.column_stack([squares, count - 1, np.ones(len(count)), 1 / count, talks["one"] / count**2])
-    sums = [sums_by_participant(of_turns, codes, len(names)), sums_by_participant(of_talks, talks["who"], len(names))]
+    of_talks = np.column_stack(
+        [squares, count - 1, np.ones(len(count)), 1 / count, talks["one"] / count**2]
+    )
+    sums = [
+        sums_by_participant(of_turns, codes, len(names)),
+        sums_by_participant(of_talks, talks["who"], len(names)),
+    ]
     return np.column_stack([cross.reshape(len(names), -1), *sums])
 
 
@@ -287,7 +328,9 @@ def within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
         noise = np.where(left > 0, residual / left, np.nan)
         turn = np.where(freedom > 0, squares / freedom, np.nan)
         noise_of_mean = np.nan_to_num(noise * both / talks)
-        turn_of_mean = np.nan_to_num(turn * one_by_turns / talks) - np.where(np.isfinite(turn), noise_of_mean, 0)
+        turn_of_mean = np.nan_to_num(turn * one_by_turns / talks) - np.where(
+            np.isfinite(turn), noise_of_mean, 0
+        )
         return turn, noise * one_by_rated / turns, turn_of_mean, noise_of_mean
 
 
@@ -301,7 +344,10 @@ class VarianceShares:
 
 @finding
 def variance_shares(
-    study: Study, bootstrap: ParticipantBootstrap, draws: int = MODEL_DRAWS, frame: pd.DataFrame | None = None
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    draws: int = MODEL_DRAWS,
+    frame: pd.DataFrame | None = None,
 ) -> VarianceShares:
     r"""Return shares of participants, conditions and context in the variance of all conversations' ground truth.
 
@@ -357,9 +403,15 @@ def variance_shares(
             together = condition + context["topic"]
             split = [person, condition, interaction, context["all"], rest - context["all"]]
             split += [*(context[name] for name in CONTEXT), person, together, person - together]
-            parts.append(np.stack(split, axis=-1) / (person + condition + interaction + rest)[..., None])
+            parts.append(
+                np.stack(split, axis=-1) / (person + condition + interaction + rest)[..., None]
+            )
         values = np.concatenate([parts[0][None], parts[1]])
-    nothing = "neither condition nor topic varies in this data set" if no_condition and "topic" not in varying else ""
+    nothing = (
+        "neither condition nor topic varies in this data set"
+        if no_condition and "topic" not in varying
+        else ""
+    )
     no_context = "" if varying else "nothing of the context varies in this data set"
     of_context = {f"of the context: {CONTEXT[name]}": not_varying(frame, name) for name in CONTEXT}
     names = {
@@ -370,12 +422,16 @@ def variance_shares(
         "the rest": ("one_base_share_rest", ""),
     }
     names |= {
-        name: (f"one_base_share_{column}", why) for column, (name, why) in zip(CONTEXT, of_context.items(), strict=True)
+        name: (f"one_base_share_{column}", why)
+        for column, (name, why) in zip(CONTEXT, of_context.items(), strict=True)
     }
     compared = {
         "participant": ("participant_share", ""),
         "condition and topic": ("condition_and_topic_share", nothing),
-        "participant minus condition and topic": ("participant_share_beyond_condition_and_topic", nothing),
+        "participant minus condition and topic": (
+            "participant_share_beyond_condition_and_topic",
+            nothing,
+        ),
     }
     common = {
         "unit": "share of the variance",
@@ -385,23 +441,33 @@ def variance_shares(
     }
     shifted = {*names, *compared} - {"participant", "participant by condition"}
     names, compared = (
-        {name: (key, reason or why) for name, (key, why) in table.items()} for table in (names, compared)
+        {name: (key, reason or why) for name, (key, why) in table.items()}
+        for table in (names, compared)
     )
     return VarianceShares(
         tabulate("part", intervals(names, values[:, : len(names)], own, shifted, **common), own),
-        tabulate("share", intervals(compared, values[:, len(names) :], own, shifted, **common), own),
+        tabulate(
+            "share", intervals(compared, values[:, len(names) :], own, shifted, **common), own
+        ),
     )
 
 
-def context_sums(frame: pd.DataFrame, varying: list, names: pd.Index) -> tuple[np.ndarray, dict[str, list[int]]]:
+def context_sums(
+    frame: pd.DataFrame, varying: list, names: pd.Index
+) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Cross products within participants, rows and one, summed by participant; columns of each context."""
     designs = {name: context_design(frame, [name]) for name in ("condition", *varying)}
     ends = np.cumsum([design.shape[1] for design in designs.values()])
-    columns = {name: list(range(end - designs[name].shape[1], end)) for name, end in zip(designs, ends, strict=True)}
+    columns = {
+        name: list(range(end - designs[name].shape[1], end))
+        for name, end in zip(designs, ends, strict=True)
+    }
     z = within(np.column_stack([*designs.values(), frame["y"]]), frame["participant"])
     codes = names.get_indexer(frame["participant"])
     cross = sums_by_participant(products(z), codes, len(names)).reshape(len(names), -1)
-    return np.column_stack([cross, np.bincount(codes, minlength=len(names)), np.ones(len(names))]), columns
+    return np.column_stack(
+        [cross, np.bincount(codes, minlength=len(names)), np.ones(len(names))]
+    ), columns
 
 
 def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[str, np.ndarray]:
@@ -418,7 +484,9 @@ def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[s
 
     without = mean_square(["condition"])
     falls = {
-        name: without - mean_square(["condition", name]) if name in columns else np.zeros_like(without)
+        name: without - mean_square(["condition", name])
+        if name in columns
+        else np.zeros_like(without)
         for name in CONTEXT
     }
     return falls | {"all": without - mean_square(list(columns))}
@@ -437,11 +505,18 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     def icc():
         need(len(frame), NEVER_RATED)
         need(frame["participant"].duplicated().any(), ONE_EACH)
-        return resampled(bootstrap, icc_of_sums, icc_sums(frame["y"].to_numpy(), codes, len(names)), pd.Series(names))
+        return resampled(
+            bootstrap,
+            icc_of_sums,
+            icc_sums(frame["y"].to_numpy(), codes, len(names)),
+            pd.Series(names),
+        )
 
     undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
     how = "intraclass correlation", f"ICC(1) of participants by analysis of variance; {RATING}"
-    return tabulate("ratings", [Number("as rated", icc, *how, frame, "icc_1", undefined)], bootstrap)
+    return tabulate(
+        "ratings", [Number("as rated", icc, *how, frame, "icc_1", undefined)], bootstrap
+    )
 
 
 @finding
@@ -473,7 +548,10 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
     if frame.empty:
         none = estimate_row(n=0, **common, reason=NEVER_RATED)
         return estimate_table(dict.fromkeys(keys, none), "two conversations", keys)
-    cell, who = frame.groupby("condition").ngroup().to_numpy(), bootstrap.codes(frame["participant"])
+    cell, who = (
+        frame.groupby("condition").ngroup().to_numpy(),
+        bootstrap.codes(frame["participant"]),
+    )
     y = frame["y"].to_numpy() - frame["y"].mean()  # sums of small numbers lose less
     once = np.ones((1, len(bootstrap.names)))
     # Pairs of one person: by person alone, and subtracted from all pairs as often as both were taken.
@@ -486,24 +564,37 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
     def apart(weights: np.ndarray) -> np.ndarray:
         everyone = [part.sum(axis=1) for part in pair_sums(y, cell, weights, who)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            distance, pairs = (whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True))
+            distance, pairs = (
+                whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True)
+            )
             two = np.where(pairs > 0, distance, np.nan) / pairs
             one = (weights @ own[0]) / (weights @ own[1])
             return np.column_stack([two, one, two - one])
 
     of_one = round(own[1].sum() / 2)
     of_two = round(pair_sums(y, cell, once, who)[1].sum() / 2) - of_one
-    estimates, draws = apart(once)[0], bootstrap.in_every_draw(apart, len(y), 100)  # so many at once stay in the cache
+    estimates, draws = (
+        apart(once)[0],
+        bootstrap.in_every_draw(apart, len(y), 100),
+    )  # so many at once stay in the cache
     counts = {0: (of_two, of_two), 1: (of_one, of_one), 2: (min(of_two, of_one), len(y))}
     for (place, (pairs, n)), name in zip(counts.items(), keys, strict=True):
-        few = f"only {count_of(pairs, 'such pair')} of conversations" if place < 2 else "too few pairs of conversations"
-        found = Estimate(estimates[place], *bootstrap.interval(draws[:, place], frame["participant"]))
+        few = (
+            f"only {count_of(pairs, 'such pair')} of conversations"
+            if place < 2
+            else "too few pairs of conversations"
+        )
+        found = Estimate(
+            estimates[place], *bootstrap.interval(draws[:, place], frame["participant"])
+        )
         row = bootstrap.row(found, n=n, **common)
         rows[name] = estimate_row(n=n, **common, reason=few) if pairs < 10 else row
     return estimate_table(rows, "two conversations", keys)
 
 
-def pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pair_sums(
+    y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Sums of absolute differences of the pairs within a group, and numbers of pairs, each pair once each way.
 
     ``weights`` (draws, participants) say how often each participant is taken, which makes so many pairs of a row with
@@ -518,7 +609,9 @@ def pair_sums(y: np.ndarray, group: np.ndarray, weights: np.ndarray, who: np.nda
     total, moment = (np.add.reduceat(values, starts, axis=1) for values in (weights, moments))
     # Of all rows below; those of earlier groups are subtracted.
     sums = np.add.reduceat(moments * below - weights * moments_below, starts, axis=1)
-    sums -= (below[:, starts] - weights[:, starts]) * moment - (moments_below[:, starts] - moments[:, starts]) * total
+    sums -= (below[:, starts] - weights[:, starts]) * moment - (
+        moments_below[:, starts] - moments[:, starts]
+    ) * total
     return 2 * sums, total**2 - np.add.reduceat(weights * weights, starts, axis=1)
 
 
@@ -552,8 +645,12 @@ class Relations:
             test = self.tests.loc[name]
             rows[name] = {
                 "measure": "omega squared" if row["unit"].startswith("share") else row["unit"],
-                "estimate": f"{row['estimate']:z.2f}" if np.isfinite(row["estimate"]) else row["reason"],
-                "interval": f"{row['low']:z.2f} to {row['high']:z.2f}" if np.isfinite(row["low"]) else "",
+                "estimate": f"{row['estimate']:z.2f}"
+                if np.isfinite(row["estimate"])
+                else row["reason"],
+                "interval": f"{row['low']:z.2f} to {row['high']:z.2f}"
+                if np.isfinite(row["low"])
+                else "",
                 "n": row["n"],
                 "p": p_in_words(test["p"]),
                 "q": p_in_words(test["q"]),
@@ -586,7 +683,11 @@ def kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
     distinct = values.nunique()
     if distinct == 1:
         return "", "the same for everybody"
-    if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (["id"], ["pid"], ["uuid"]):
+    if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (
+        ["id"],
+        ["pid"],
+        ["uuid"],
+    ):
         return "", "an identifier"
     if number:
         whole = (values == np.round(values)).all()
@@ -633,7 +734,9 @@ def omega_squared(sums: np.ndarray) -> np.ndarray:
     between, within_them, above, below = analysis_of_variance(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         square = within_them / below
-        return np.where(below > 0, (between - above * square) / (between + within_them + square), np.nan)
+        return np.where(
+            below > 0, (between - above * square) / (between + within_them + square), np.nan
+        )
 
 
 def participant_means(study: Study) -> pd.Series:
@@ -641,7 +744,12 @@ def participant_means(study: Study) -> pd.Series:
 
     Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
     """
-    return rounded(conversation_ratings(study).groupby("participant", sort=False)["ground_truth"].mean().dropna())
+    return rounded(
+        conversation_ratings(study)
+        .groupby("participant", sort=False)["ground_truth"]
+        .mean()
+        .dropna()
+    )
 
 
 @finding
@@ -678,10 +786,14 @@ def relations_of(
     for name, kind in examined["kind"].items():
         values = sheet.set_index("participant")[name].reindex(means.index).dropna()
         relate = number_relation if kind == "number" else group_relation
-        rows[name], p[name] = relate(values, means[values.index], bootstrap, permutations, generator)
+        rows[name], p[name] = relate(
+            values, means[values.index], bootstrap, permutations, generator
+        )
     measures = {"number": "correlation", "group": "omega_squared"}
     safe = safe_names(rows)
-    keys = {name: f"characteristic_{measures[examined.loc[name, 'kind']]}_{safe[name]}" for name in rows}
+    keys = {
+        name: f"characteristic_{measures[examined.loc[name, 'kind']]}_{safe[name]}" for name in rows
+    }
     estimates = estimate_table(rows, "characteristic", keys)
     tests = pd.DataFrame({"p": p}, index=estimates.index, dtype=float).assign(q=np.nan)
     known = tests["p"].notna()
@@ -706,28 +818,51 @@ def relations_of(
     return Relations(estimates, tests, left_out, estimate_table(summary, "characteristics"))
 
 
-def number_relation(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+def number_relation(
+    values: pd.Series, y: pd.Series, bootstrap, permutations, generator
+) -> tuple[dict, float]:
     """Spearman's correlation as a row of estimates, and its p value."""
     x, y_values, n = values.to_numpy(dtype=float), rounded(y.to_numpy()), len(values)
-    common = {"n": n, "unit": "Spearman's rho", "method": "Spearman's rank correlation with participants' mean ratings"}
+    common = {
+        "n": n,
+        "unit": "Spearman's rho",
+        "method": "Spearman's rank correlation with participants' mean ratings",
+    }
     if np.ptp(y_values) == 0:
         return estimate_row(**common, reason="the ratings do not vary"), np.nan
     rho, p = stats.spearmanr(x, y_values)
     if permutations:
-        centered = [(ranks - ranks.mean()) / ranks.std() for ranks in (stats.rankdata(x), stats.rankdata(y_values))]
+        centered = [
+            (ranks - ranks.mean()) / ranks.std()
+            for ranks in (stats.rankdata(x), stats.rankdata(y_values))
+        ]
         strength = lambda order: np.abs(centered[1][order] @ centered[0]) / n  # noqa: E731
         p = share_as_strong(strength, abs(rho), n, permutations, generator)
     codes = bootstrap.codes(values.index)
     draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, codes))
-    return bootstrap.row(Estimate(rho, *bootstrap.interval(draws, values.index)), **common), float(p)
+    return bootstrap.row(Estimate(rho, *bootstrap.interval(draws, values.index)), **common), float(
+        p
+    )
 
 
-def group_relation(values: pd.Series, y: pd.Series, bootstrap, permutations, generator) -> tuple[dict, float]:
+def group_relation(
+    values: pd.Series, y: pd.Series, bootstrap, permutations, generator
+) -> tuple[dict, float]:
     """Omega squared as a row of estimates, and its p value."""
-    groups, y_values, n = pd.get_dummies(values.astype(str), dtype=float).to_numpy(), y.to_numpy(), len(y)
+    groups, y_values, n = (
+        pd.get_dummies(values.astype(str), dtype=float).to_numpy(),
+        y.to_numpy(),
+        len(y),
+    )
     unit = "share of the variance of participants' means (omega squared)"
-    common = {"n": n, "unit": unit, "method": f"omega squared of {count_of(groups.shape[1], 'group')}"}
-    sums = (groups[:, :, None] * np.column_stack([np.ones(n), y_values, y_values**2])[:, None, :]).sum(axis=0)
+    common = {
+        "n": n,
+        "unit": unit,
+        "method": f"omega squared of {count_of(groups.shape[1], 'group')}",
+    }
+    sums = (
+        groups[:, :, None] * np.column_stack([np.ones(n), y_values, y_values**2])[:, None, :]
+    ).sum(axis=0)
     between, within_them, above, below = (float(part) for part in analysis_of_variance(sums))
     if not np.isfinite(between):
         return estimate_row(**common, reason="the ratings do not vary"), np.nan
@@ -737,7 +872,9 @@ def group_relation(values: pd.Series, y: pd.Series, bootstrap, permutations, gen
         centered, by_size = y_values - y_values.mean(), groups / np.sqrt(groups.sum(axis=0))
         strength = lambda order: ((centered[order] @ by_size) ** 2).sum(axis=1) / whole  # noqa: E731
         p = share_as_strong(strength, between / whole, n, permutations, generator)
-    estimate = Estimate(float(omega_squared(sums)), reason="no interval: the groups tell the means exactly")
+    estimate = Estimate(
+        float(omega_squared(sums)), reason="no interval: the groups tell the means exactly"
+    )
     if rounded(within_them / max(between, 1e-12)) > 0:
         low, high = noncentral_limits(f, int(above), int(below), n, bootstrap.confidence)
         estimate = Estimate(estimate.estimate, min(low, estimate.estimate), high)
@@ -753,7 +890,9 @@ def share_as_strong(strength, observed: float, n: int, permutations: int, genera
     return (as_strong + 1) / (permutations + 1)
 
 
-def noncentral_limits(f: float, above: int, below: int, n: int, confidence: float) -> tuple[float, float]:
+def noncentral_limits(
+    f: float, above: int, below: int, n: int, confidence: float
+) -> tuple[float, float]:
     """Limits of the explained share, from the noncentralities whose quantiles f is."""
     tail = (1 - confidence) / 2
     limits = []
@@ -766,7 +905,11 @@ def noncentral_limits(f: float, above: int, below: int, n: int, confidence: floa
             right *= 2
         for _ in range(60):
             middle = (left + right) / 2
-            left, right = (middle, right) if stats.ncf.cdf(f, above, below, middle) > level else (left, middle)
+            left, right = (
+                (middle, right)
+                if stats.ncf.cdf(f, above, below, middle) > level
+                else (left, middle)
+            )
         limits.append(left / (left + n))
     return limits[0], limits[1]
 
@@ -814,7 +957,9 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
         count_of(len(columns), "characteristic"),
     )
     if reason:
-        return estimate_table(dict.fromkeys(keys, estimate_row(**common, method=method, reason=reason)), "share", keys)
+        return estimate_table(
+            dict.fromkeys(keys, estimate_row(**common, method=method, reason=reason)), "share", keys
+        )
     method = f"{method}, {count_of(design.shape[1] - 1, 'coefficient')}"
     n, width = design.shape
     basis = np.linalg.qr(design)[0]
@@ -830,7 +975,9 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
     rows = (
         estimate_row(adjusted, min(low, adjusted), high, **common, method=how),
-        estimate_row(1 - predicted / without, **common, method=f"leave one participant out, {method}"),
+        estimate_row(
+            1 - predicted / without, **common, method=f"leave one participant out, {method}"
+        ),
     )
     return estimate_table(dict(zip(keys, rows, strict=True)), "share", keys)
 
@@ -843,9 +990,15 @@ def characteristics_design(
     parts = [np.ones((len(answers), 1))]
     for name, kind in columns["kind"].items():
         if kind == "group":
-            parts.append(pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy())
+            parts.append(
+                pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy()
+            )
         elif len(answers) and np.ptp(answers[name]) > 0:
-            parts.append(((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[:, None])
+            parts.append(
+                ((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[
+                    :, None
+                ]
+            )
     design = np.concatenate(parts, axis=1)
     kept = []
     for column in range(design.shape[1]):

@@ -42,7 +42,9 @@ def post_task_ratings(study: Study) -> pd.DataFrame:
 
 def nested_turn_ratings(study: Study) -> pd.DataFrame:
     """Return the seven ratings of the turns put to rating, by participant and conversation; NaN if not rated."""
-    return study.turns_put_to_rating.set_index(["participant", "conversation"])[list(DIMENSION_NAMES)]
+    return study.turns_put_to_rating.set_index(["participant", "conversation"])[
+        list(DIMENSION_NAMES)
+    ]
 
 
 def conversation_ratings(study: Study) -> pd.DataFrame:
@@ -50,7 +52,9 @@ def conversation_ratings(study: Study) -> pd.DataFrame:
     frame = study.conversations.set_index("conversation")[["participant", "condition", "topic"]]
     means = study.turns.groupby("conversation")[list(RATING_NAMES)].mean().reindex(frame.index)
     truth = ground_truth(study.turns, study.conversations["conversation"])
-    return frame.assign(ground_truth=truth.to_numpy(), **{name: means[name] for name in RATING_NAMES})
+    return frame.assign(
+        ground_truth=truth.to_numpy(), **{name: means[name] for name in RATING_NAMES}
+    )
 
 
 POOR = 2

@@ -39,10 +39,30 @@ MEASURES = {"d": UNIT, "points": POINTS}
 """What :func:`poor_turn_measures` returns -> unit."""
 
 DEFINITIONS = {
-    "at least one poor turn, between conversations": ("any", "between", "poor_turn_d", "poor_turn_points"),
-    "exactly one poor turn, between conversations": ("one", "between", "poor_turn_d_exactly_one", ""),
-    "at least one poor turn, within participants": ("any", "within", "poor_turn_d_within", "poor_turn_points_within"),
-    "exactly one poor turn, within participants": ("one", "within", "poor_turn_d_within_exactly_one", ""),
+    "at least one poor turn, between conversations": (
+        "any",
+        "between",
+        "poor_turn_d",
+        "poor_turn_points",
+    ),
+    "exactly one poor turn, between conversations": (
+        "one",
+        "between",
+        "poor_turn_d_exactly_one",
+        "",
+    ),
+    "at least one poor turn, within participants": (
+        "any",
+        "within",
+        "poor_turn_d_within",
+        "poor_turn_points_within",
+    ),
+    "exactly one poor turn, within participants": (
+        "one",
+        "within",
+        "poor_turn_d_within_exactly_one",
+        "",
+    ),
     "at least one poor turn, mixed model": ("any", "mixed", "poor_turn_d_mixed", ""),
     "exactly one poor turn, mixed model": ("one", "mixed", "poor_turn_d_mixed_exactly_one", ""),
 }
@@ -91,7 +111,9 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
 def _compared(conversations: pd.DataFrame, counted: str) -> pd.DataFrame:
     """Conversations of a definition (any poor turn, or exactly one), ``poor`` being whether they have such turns."""
     poor = conversations["poor"]
-    return conversations.assign(poor=poor > 0)[(poor == 0) | (poor == 1 if counted == "one" else poor > 0)]
+    return conversations.assign(poor=poor > 0)[
+        (poor == 0) | (poor == 1 if counted == "one" else poor > 0)
+    ]
 
 
 def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
@@ -102,13 +124,13 @@ def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
         return f"post-task {outcome} was never rated in this data set"
     counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
-        return (
-            f"{count_of(counts[True], 'conversation')} with such a turn and {counts[False]} without a poor one: too few"
-        )
+        return f"{count_of(counts[True], 'conversation')} with such a turn and {counts[False]} without a poor one: too few"
     return ""
 
 
-def poor_turn_effects(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+def poor_turn_effects(
+    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
+) -> pd.DataFrame:
     """Return Cohen's d of a poor turn by every definition: the table ``d`` of :func:`poor_turn_measures`."""
     return poor_turn_measures(study, bootstrap, outcome)["d"]
 
@@ -150,10 +172,16 @@ def poor_turn_measures(
         n, method, people = len(chosen), f"{name}; n counts conversations", chosen["participant"]
         reason = _why_not_compared(study, chosen, outcome)
         if comparison == "within" and not reason:
-            means = chosen.pivot_table(index="participant", columns="poor", values="outcome", aggfunc="mean")
+            means = chosen.pivot_table(
+                index="participant", columns="poor", values="outcome", aggfunc="mean"
+            )
             means = means.reindex(people.unique()).dropna()
             n, method, people = len(means), f"{name}; n counts participants", means.index
-            reason = "" if n >= FEWEST else f"only {count_of(n, 'participant')} with conversations of both kinds"
+            reason = (
+                ""
+                if n >= FEWEST
+                else f"only {count_of(n, 'participant')} with conversations of both kinds"
+            )
         if reason:
             for measure, unit in MEASURES.items():
                 tables[measure][name] = estimate_row(n=n, unit=unit, method=name, reason=reason)
@@ -176,7 +204,10 @@ def poor_turn_measures(
     if outcome == "empathy":
         keys["d"] = {name: definition[2] for name, definition in DEFINITIONS.items()}
         keys["points"] = {name: definition[3] for name, definition in DEFINITIONS.items()}
-    return {measure: estimate_table(rows, "definition", keys.get(measure)) for measure, rows in tables.items()}
+    return {
+        measure: estimate_table(rows, "definition", keys.get(measure))
+        for measure, rows in tables.items()
+    }
 
 
 def _paired_difference(sums: np.ndarray) -> np.ndarray:
@@ -194,7 +225,9 @@ def _difference_of_model(sums: np.ndarray) -> np.ndarray:
         return standardized(-fit.coefficients[..., 1], total, rounded(total) > 0)
 
 
-def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: float) -> pd.DataFrame:
+def poor_turn_grid(
+    study: Study, measures: dict[str, pd.DataFrame], published: float
+) -> pd.DataFrame:
     """Return every definition as text: d, interval, points, conversations of both kinds, whether the published d is in.
 
     Within participants, conversations are those of participants who have both kinds. There is a note where something
@@ -211,7 +244,9 @@ def poor_turn_grid(study: Study, measures: dict[str, pd.DataFrame], published: f
         rows[name] = {
             "Cohen's d": f"{d['estimate']:z.3f}" if np.isfinite(d["estimate"]) else "not available",
             "interval": f"{d['low']:z.3f} to {d['high']:z.3f}" if known else "none",
-            "points": f"{points['estimate']:z.2f}" if np.isfinite(points["estimate"]) else "not available",
+            "points": f"{points['estimate']:z.2f}"
+            if np.isfinite(points["estimate"])
+            else "not available",
             "with": int(chosen["poor"].sum()),
             "without": int((~chosen["poor"]).sum()),
             "holds it": ("yes" if _holds(d, published) else "no") if known else "",
@@ -251,7 +286,11 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     held = int(_holds(known, published).sum())
     no_interval = "" if len(known) else "no definition has an interval"
     of = f"of {count_of(len(known), 'definition')} with an interval"
-    extreme = {"n": len(values), "unit": UNIT, "reason": "" if len(values) else str(effects["reason"].iloc[0])}
+    extreme = {
+        "n": len(values),
+        "unit": UNIT,
+        "reason": "" if len(values) else str(effects["reason"].iloc[0]),
+    }
     rows = {
         "definitions with an interval that holds the published value": estimate_row(
             float(held) if len(known) else np.nan,
@@ -262,7 +301,10 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
             key="poor_turn_definitions_holding_published",
         ),
         "smallest d of the definitions": estimate_row(
-            values.min(), **extreme, method="smallest of the definitions", key="poor_turn_d_smallest"
+            values.min(),
+            **extreme,
+            method="smallest of the definitions",
+            key="poor_turn_d_smallest",
         ),
         "largest d of the definitions": estimate_row(
             values.max(), **extreme, method="largest of the definitions", key="poor_turn_d_largest"
@@ -280,7 +322,9 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
 
 
 @finding
-def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy") -> pd.DataFrame:
+def poor_turn_ladder(
+    study: Study, bootstrap: ParticipantBootstrap, outcome: str = "empathy"
+) -> pd.DataFrame:
     """Return how much lower conversations with a poor turn are rated afterwards, with more and more held equal.
 
     Minus the coefficient of having at least one poor turn in a least-squares regression of the outcome on it and on
@@ -307,8 +351,16 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     one, words = np.ones(len(frame)), "the number of turns and the mean of the other turns"
     steps = {
         "as they are": ("as_they_are", "", [poor, one, y]),
-        "at the same number of turns": ("same_length", ", the number of turns", [poor, rated, one, y]),
-        "and the same mean of the other turns": ("same_other_turns", f", {words}", [poor, rated, other, one, y]),
+        "at the same number of turns": (
+            "same_length",
+            ", the number of turns",
+            [poor, rated, one, y],
+        ),
+        "and the same mean of the other turns": (
+            "same_other_turns",
+            f", {words}",
+            [poor, rated, other, one, y],
+        ),
         "and within the same participant": (
             "same_participant",
             f", {words}, with an intercept of each participant",
@@ -319,7 +371,9 @@ def poor_turn_ladder(study: Study, bootstrap: ParticipantBootstrap, outcome: str
     def lower(z: list[np.ndarray]) -> np.ndarray:
         need(not (why := _why_not_compared(study, frame, outcome)), why)
         z = np.column_stack(z)
-        return -resampled(bootstrap, coefficient(0), z[:, :, None] * z[:, None, :], frame["participant"])
+        return -resampled(
+            bootstrap, coefficient(0), z[:, :, None] * z[:, None, :], frame["participant"]
+        )
 
     numbers = [
         Number(
@@ -347,7 +401,11 @@ def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overal
     ``rating`` is the overall rating, or the mean of the dimensions; the end is the last *rated* turn.
     """
     turns = study.turns.assign(rating=turn_rating(study.turns, rating))
-    rated = turns[turns["rating"].notna()].sort_values("turn", kind="stable").groupby("conversation")["rating"]
+    rated = (
+        turns[turns["rating"].notna()]
+        .sort_values("turn", kind="stable")
+        .groupby("conversation")["rating"]
+    )
     conversations = study.conversations.set_index("conversation")
     frame = pd.DataFrame(
         {
@@ -390,7 +448,9 @@ def cross_validated_r2(
     people = pd.Index(frame["participant"].unique())
     folds, reason, unit = min(FOLDS, len(people)), "", "share of the variance"
     if not turn_rating(study.turns, rating).notna().any():
-        words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}[rating]
+        words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}[
+            rating
+        ]
         reason = f"{words} of a turn was never given in this data set"
     elif not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
         reason = f"post-task {outcome} was never rated in this data set"
@@ -399,7 +459,9 @@ def cross_validated_r2(
     elif np.ptp(rounded(frame["outcome"])) == 0:
         reason = f"post-task {outcome} does not vary"
     if reason:
-        none = estimate_row(n=len(frame), unit=unit, method="least squares, folds of participants", reason=reason)
+        none = estimate_row(
+            n=len(frame), unit=unit, method="least squares, folds of participants", reason=reason
+        )
         return estimate_table(dict.fromkeys(PREDICTED, none), "model", PREDICTED)
     fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % folds)
     row_fold = fold[people.get_indexer(frame["participant"])]
@@ -409,14 +471,22 @@ def cross_validated_r2(
     undefined = "some fold leaves nothing to learn from"
     if constant := [name for name in PREDICTORS if np.ptp(rounded(frame[name])) == 0]:
         undefined = f"the {' and the '.join(constant)} of the turns' ratings is the same in every conversation"
-    elif np.linalg.eigvalsh(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False))[0] < 1e-8:
-        undefined = "mean, trough, peak and end of the turns can't be distinguished in this data set"
+    elif (
+        np.linalg.eigvalsh(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False))[0] < 1e-8
+    ):
+        undefined = (
+            "mean, trough, peak and end of the turns can't be distinguished in this data set"
+        )
     draws = bootstrap.distribution(_predicted_shares, values, frame["participant"])
     common = {"n": len(frame), "unit": unit, "undefined": undefined}
     rows = {}
-    for name, share, drawn in zip(PREDICTED, _predicted_shares(values.sum(axis=0)), draws.T, strict=True):
+    for name, share, drawn in zip(
+        PREDICTED, _predicted_shares(values.sum(axis=0)), draws.T, strict=True
+    ):
         found = Estimate(share, *bootstrap.interval(drawn, frame["participant"]))
-        rows[name] = bootstrap.row(found, **common, method=f"least squares, {count_of(folds, 'fold')} of participants")
+        rows[name] = bootstrap.row(
+            found, **common, method=f"least squares, {count_of(folds, 'fold')} of participants"
+        )
     return estimate_table(rows, "model", PREDICTED)
 
 
@@ -434,7 +504,9 @@ def _predicted_shares(sums: np.ndarray) -> np.ndarray:
         b = least_squares(train[(..., *columns)])[0]
         held_out = sums[(..., *columns)]
         a, c = held_out[..., :-1, :-1], held_out[..., :-1, -1]
-        error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(axis=-1)
+        error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(
+            axis=-1
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             shares.append(np.where(rounded(null) > 0, 1 - error / null, np.nan))
     mean, peak_and_end, every = shares
@@ -470,11 +542,16 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
             reason = f"{outcome} was never rated in this data set"
         elif not known.any():
             reason = "no conversation has both"
-        pair, people = np.column_stack([empathy, experience])[known], conversations.loc[known, "participant"]
+        pair, people = (
+            np.column_stack([empathy, experience])[known],
+            conversations.loc[known, "participant"],
+        )
         if words == inside:
             method = "Pearson correlation within participants"
         if reason:
-            rows[words] = estimate_row(n=known.sum(), unit="correlation", method=method, reason=reason)
+            rows[words] = estimate_row(
+                n=known.sum(), unit="correlation", method=method, reason=reason
+            )
         elif words == inside:
             rows[words] = within_correlation(pair, people, people, bootstrap, method)
         else:

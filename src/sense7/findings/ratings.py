@@ -45,7 +45,9 @@ NEVER_RATED = "asked, and never rated in this data set"
 UNDEFINED = "no answer can be read"
 
 
-def _share(bootstrap: ParticipantBootstrap, counted: pd.Series, participants: pd.Series) -> np.ndarray:
+def _share(
+    bootstrap: ParticipantBootstrap, counted: pd.Series, participants: pd.Series
+) -> np.ndarray:
     """Share of rows that count, in all rows and in every resample."""
     return share(bootstrap, counted, np.ones(len(counted)), participants)
 
@@ -84,7 +86,9 @@ def applicability(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
 
 
 @finding
-def applicability_of_all_turns(study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational") -> pd.DataFrame:
+def applicability_of_all_turns(
+    study: Study, bootstrap: ParticipantBootstrap, name: str = "Relational"
+) -> pd.DataFrame:
     """Return the share of all turns of the assistant in which a dimension has a level: one row.
 
     Turns that were not put to rating count as not rated.
@@ -206,7 +210,9 @@ def relational_very_poor_of_all(study: Study, bootstrap: ParticipantBootstrap) -
     ever_rated = study.turns[CLAIMED_DIMENSION].notna().any()
     readable = turns[turns[f"{CLAIMED_DIMENSION}_state"] != UNREADABLE] if ever_rated else turns[:0]
     key = "relational_very_poor_of_all"
-    number = _share_very_poor(study, bootstrap, readable, "turns put to rating", CLAIMED_DIMENSION, key)
+    number = _share_very_poor(
+        study, bootstrap, readable, "turns put to rating", CLAIMED_DIMENSION, key
+    )
     return tabulate("rating", [number], bootstrap)
 
 
@@ -374,5 +380,7 @@ def level_counts(study: Study, *, of: str = "put") -> pd.DataFrame:
             *label_counts(turns[name]),
             *((states == state).sum() for state in _NO_LEVEL),
         ]
-    table = pd.DataFrame.from_dict(counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]).rename_axis("rating")
+    table = pd.DataFrame.from_dict(
+        counts, orient="index", columns=[*range(1, 6), *_NO_LEVEL]
+    ).rename_axis("rating")
     return table if table[UNREADABLE].any() else table.drop(columns=UNREADABLE)

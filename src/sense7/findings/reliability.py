@@ -90,7 +90,9 @@ class Items:
     def statistic(self, bootstrap: ParticipantBootstrap, of_covariances) -> np.ndarray:
         """A function of the covariances, in all units and in every resample."""
         need(not self.reason, self.reason)
-        return resampled(bootstrap, lambda sums: of_covariances(covariances_from_sums(sums)), *self.moments)
+        return resampled(
+            bootstrap, lambda sums: of_covariances(covariances_from_sums(sums)), *self.moments
+        )
 
     def number(self, name: str, column, **declared) -> Number:
         """The number of one item, from a statistic with a column for each item used."""
@@ -105,7 +107,9 @@ class Items:
 
 
 @finding
-def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+def alpha_table(
+    turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
     """Return alpha per turn (pairwise, listwise, without Relational, with Feldt's interval) and after the conversation.
 
     Feldt's interval takes every turn as independent of every other. The others are t intervals over participants, see
@@ -127,23 +131,40 @@ def alpha_table(turns: pd.DataFrame, post_task: pd.DataFrame, bootstrap: Partici
     alphas = {
         "per turn, pairwise": ("alpha_turn", turns, {}),
         "per turn, listwise": ("alpha_turn_listwise", turns, {"missing": "listwise"}),
-        "per turn, without Relational": ("alpha_turn_without_relational", turns.drop(columns="Relational"), {}),
+        "per turn, without Relational": (
+            "alpha_turn_without_relational",
+            turns.drop(columns="Relational"),
+            {},
+        ),
         "after the conversation": ("alpha_post", post_task, {}),
         "per turn, turns taken as independent": ("alpha_turn_feldt", turns, {"interval": "feldt"}),
     }
-    rows = {name: alpha_row(ratings, bootstrap, **how) | {"key": key} for name, (key, ratings, how) in alphas.items()}
+    rows = {
+        name: alpha_row(ratings, bootstrap, **how) | {"key": key}
+        for name, (key, ratings, how) in alphas.items()
+    }
     return estimate_table(rows, "ratings")
 
 
 @finding
-def alpha_if_dropped(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+def alpha_if_dropped(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
+) -> pd.DataFrame:
     """Return alpha of the other items, pairwise, for each item; ``recorded_as`` is "turn", "post" or "" for no keys."""
-    never = estimate_row(n=0, unit="alpha", method="alpha of the others", reason="never rated itself")
+    never = estimate_row(
+        n=0, unit="alpha", method="alpha of the others", reason="never rated itself"
+    )
     rows = {
-        name: alpha_row(ratings.drop(columns=name), bootstrap) if ratings[name].notna().any() else never
+        name: alpha_row(ratings.drop(columns=name), bootstrap)
+        if ratings[name].notna().any()
+        else never
         for name in ratings
     }
-    keys = {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings} if recorded_as else None
+    keys = (
+        {name: f"alpha_{recorded_as}_without_only_{name}" for name in ratings}
+        if recorded_as
+        else None
+    )
     return estimate_table(rows, "left out", keys)
 
 
@@ -190,7 +211,11 @@ def by_level(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataF
 
         def of_sums(sums: np.ndarray) -> np.ndarray:
             found = covariances(sums, level)
-            return alpha_from_covariances(found) if alpha else average_correlation(correlations_from_covariances(found))
+            return (
+                alpha_from_covariances(found)
+                if alpha
+                else average_correlation(correlations_from_covariances(found))
+            )
 
         def statistic() -> Estimate:
             need(not items.reason, items.reason)
@@ -247,15 +272,25 @@ def straight_lining(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.
     every = np.ones(len(enough), dtype=bool)
     shares = [
         number("one level for all dimensions", "straight_lined", "share of turns", straight, every),
-        number("of these, below very good", "straight_lined_below_top", "share of such turns", below, straight),
+        number(
+            "of these, below very good",
+            "straight_lined_below_top",
+            "share of such turns",
+            below,
+            straight,
+        ),
     ]
     rows = {one.label: one.row(bootstrap) | {"key": one.key} for one in shares}
-    rows["alpha without the quarter that does so most"] = alpha | {"key": "alpha_turn_without_straight_liners"}
+    rows["alpha without the quarter that does so most"] = alpha | {
+        "key": "alpha_turn_without_straight_liners"
+    }
     return estimate_table(rows, "straight-lining")
 
 
 @finding
-def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+def correlations(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
+) -> pd.DataFrame:
     """Return Pearson's correlation of each pair of items over the units that rate both; keys if ``recorded_as``.
 
     Examples
@@ -280,7 +315,9 @@ def correlations(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, reco
         method = "Pearson correlation of the units that rate both"
         return Number(f"{a} with {b}", statistic, "Pearson correlation", method, both.index, key)
 
-    return tabulate("pair", [number(*pair) for pair in itertools.combinations(ratings, 2)], bootstrap)
+    return tabulate(
+        "pair", [number(*pair) for pair in itertools.combinations(ratings, 2)], bootstrap
+    )
 
 
 def terms_of_a_pair(both: pd.DataFrame) -> np.ndarray:
@@ -304,7 +341,9 @@ def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
     An item that was never rated, or does not vary, has a row and a column of NaN.
     """
     names, over_all = list(ratings), ratings.corr(min_periods=FEWEST_UNITS)
-    within = correlations_from_covariances(within_covariances(nested_moments(ratings)[0].sum(axis=0)))
+    within = correlations_from_covariances(
+        within_covariances(nested_moments(ratings)[0].sum(axis=0))
+    )
     return {
         "over all turns": over_all.mask(rounded(ratings.std()) == 0),
         "within conversations": pd.DataFrame(within, index=names, columns=names),
@@ -312,7 +351,9 @@ def correlation_matrices(ratings: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 @finding
-def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+def item_rest(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
+) -> pd.DataFrame:
     """Return the correlation of each item with the sum of the others, pairwise; n counts units that rate the item."""
     items = Items(ratings, "pairwise", fewest=2)
     numbers = [
@@ -331,7 +372,9 @@ def item_rest(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorde
 
 
 @finding
-def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
+def average_correlation_table(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> pd.DataFrame:
     """Return the mean correlation of two items per turn, pairwise: one row.
 
     Each covariance is over the units that rate both items, and each variance over those that rate the item (as
@@ -340,7 +383,9 @@ def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBoots
     items = Items(ratings, "pairwise", fewest=2)
     number = Number(
         "average correlation over all turns",
-        lambda: items.statistic(bootstrap, lambda found: average_correlation(correlations_from_covariances(found))),
+        lambda: items.statistic(
+            bootstrap, lambda found: average_correlation(correlations_from_covariances(found))
+        ),
         unit="average correlation",
         method=f"average correlation, {items.words}",
         rows=items.used.index,
@@ -352,7 +397,9 @@ def average_correlation_table(ratings: pd.DataFrame, bootstrap: ParticipantBoots
 
 
 @finding
-def eigenvalues(ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = "") -> pd.DataFrame:
+def eigenvalues(
+    ratings: pd.DataFrame, bootstrap: ParticipantBootstrap, *, recorded_as: str = ""
+) -> pd.DataFrame:
     """Return the eigenvalues of the correlations, listwise, from the largest; they sum to the number of items.
 
     Examples
@@ -387,7 +434,9 @@ def _eigenvalues_of(covariances: np.ndarray) -> np.ndarray:
     return descending_eigenvalues(correlations_from_covariances(covariances))
 
 
-def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS) -> pd.DataFrame:
+def parallel_analysis(
+    ratings: pd.DataFrame, *, seed: int, simulations: int = SIMULATIONS
+) -> pd.DataFrame:
     """Return the eigenvalues of the ratings beside those of noise, listwise.
 
     Eigenvalues of noise depend on the number of independent units. Turns of one person are not independent, so the
@@ -408,19 +457,26 @@ def parallel_analysis(ratings: pd.DataFrame, *, seed: int, simulations: int = SI
     """
     items = Items(ratings, "listwise", ITEMS_FOR_A_FACTOR, UNITS_FOR_A_FACTOR)
     kinds = ("components", "factors")
-    names = [f"{kind}{source}" for kind in kinds for source in ("", ", noise", ", noise of participants")]
+    names = [
+        f"{kind}{source}" for kind in kinds for source in ("", ", noise", ", noise of participants")
+    ]
     if items.reason:
         return pd.DataFrame(columns=names, dtype=float).rename_axis("rank")
     n, k = items.used.shape
     people = items.used.index.nunique()
     correlations = correlations_from_covariances(np.cov(items.used.to_numpy(dtype=float).T))
-    own = descending_eigenvalues(correlations), descending_eigenvalues(reduced_correlations(correlations))
+    own = (
+        descending_eigenvalues(correlations),
+        descending_eigenvalues(reduced_correlations(correlations)),
+    )
     noise = noise_eigenvalues(n, k, seed=seed, simulations=simulations)
     cautious = (np.full(k, np.nan),) * 2
     if people > k + 1:
         cautious = noise_eigenvalues(people, k, seed=seed, simulations=simulations)
     columns = [column for of_kind in zip(own, noise, cautious, strict=True) for column in of_kind]
-    return pd.DataFrame(np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank"))
+    return pd.DataFrame(
+        np.column_stack(columns), columns=names, index=pd.RangeIndex(1, k + 1, name="rank")
+    )
 
 
 @finding
@@ -461,7 +517,9 @@ def retained(
 
 
 @finding
-def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> tuple[pd.DataFrame, pd.DataFrame]:
+def omega_and_loadings(
+    turns: pd.DataFrame, bootstrap: ParticipantBootstrap
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return omega total of one factor by maximum likelihood, and its loadings, listwise; fitted in every resample.
 
     A loading is the correlation of item and factor. n counts the units that rate every item.
@@ -471,7 +529,9 @@ def omega_and_loadings(turns: pd.DataFrame, bootstrap: ParticipantBootstrap) -> 
 
     def omega_then_loadings(covariances: np.ndarray) -> np.ndarray:
         fit = fit_one_factor(correlations_from_covariances(covariances))
-        return np.concatenate([omega_total(fit.loadings, fit.uniquenesses)[..., None], fit.loadings], axis=-1)
+        return np.concatenate(
+            [omega_total(fit.loadings, fit.uniquenesses)[..., None], fit.loadings], axis=-1
+        )
 
     every = None if items.reason else items.statistic(bootstrap, omega_then_loadings)
 

@@ -25,7 +25,12 @@ from sense7.findings.agreement import kappa_of
 from sense7.findings.conditions import condition_differences, prompted_minus_best_other
 from sense7.findings.context import CONTEXT
 from sense7.findings.core import Number, finding, need, require_own, resampled, share
-from sense7.findings.disrupted import LOW_BELOW, continuity_contrasts, expectation_conversations, unmet_expectations
+from sense7.findings.disrupted import (
+    LOW_BELOW,
+    continuity_contrasts,
+    expectation_conversations,
+    unmet_expectations,
+)
 from sense7.findings.ground_truth import ground_truth
 from sense7.findings.individualized import MODEL_DRAWS, variance_shares
 from sense7.findings.measures import OUTCOMES, POOR, is_poor
@@ -33,10 +38,21 @@ from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES, SIMULATED_WORDS
 from sense7.terminal import count_of
 
-__all__ = ["HEADLINES", "IN_STUDIES", "headline_estimates", "multiverse", "smallest_detectable", "summary"]
+__all__ = [
+    "HEADLINES",
+    "IN_STUDIES",
+    "headline_estimates",
+    "multiverse",
+    "smallest_detectable",
+    "summary",
+]
 
 FEW_TURNS, FEW_CONVERSATIONS = 3, 4
-CODINGS = {"five levels": (1, 2, 3, 4, 5), "three levels": (1, 1, 2, 3, 3), "very good or not": (0, 0, 0, 0, 1)}
+CODINGS = {
+    "five levels": (1, 2, 3, 4, 5),
+    "three levels": (1, 1, 2, 3, 3),
+    "very good or not": (0, 0, 0, 0, 1),
+}
 """Codings of the levels 1..5."""
 RATINGS = ("mean of the rated dimensions", "overall rating")
 MISSING = ("ratings given", "complete turns only")
@@ -52,8 +68,16 @@ CONTEXTS = {
 UNITS = ("conversation", "turn")
 FAILURES = (f"at most {POOR}", f"at most {POOR + 1}")
 CUTS = {"3.5": LOW_BELOW, "3": 3.0, "4": 4.0}
-POOR_TURNS = (f"overall at most {POOR}", f"mean of seven at most {POOR + 0.5:g}", f"any dimension at most {POOR}")
-DENOMINATORS = ("turns put to rating", "turns with any dimension rated", "turns with an overall rating")
+POOR_TURNS = (
+    f"overall at most {POOR}",
+    f"mean of seven at most {POOR + 0.5:g}",
+    f"any dimension at most {POOR}",
+)
+DENOMINATORS = (
+    "turns put to rating",
+    "turns with any dimension rated",
+    "turns with an overall rating",
+)
 AVERAGING = ("all turns pooled", "turn, then conversation")
 DIMENSIONS = ("all seven", "without Relational")
 TURNS = ("that rate Affective", "that rate every dimension")
@@ -84,7 +108,12 @@ HEADLINES = {
         "alpha",
         None,
         "alpha_turn",
-        {"missing": MISSING, "coding": tuple(CODINGS), "dimensions": DIMENSIONS, "exclusions": EXCLUSIONS},
+        {
+            "missing": MISSING,
+            "coding": tuple(CODINGS),
+            "dimensions": DIMENSIONS,
+            "exclusions": EXCLUSIONS,
+        },
     ),
     "condition_difference": Headline(
         "prompted condition minus the best of the others",
@@ -99,7 +128,12 @@ HEADLINES = {
         "Cohen's d",
         None,
         "poor_turn_d",
-        {"poor turn": POOR_TURNS, "missing": MISSING, "coding": tuple(CODINGS), "exclusions": EXCLUSIONS},
+        {
+            "poor turn": POOR_TURNS,
+            "missing": MISSING,
+            "coding": tuple(CODINGS),
+            "exclusions": EXCLUSIONS,
+        },
     ),
     "relational_applicability": Headline(
         "applicability of Relational",
@@ -136,7 +170,12 @@ HEADLINES = {
         "level, difference",
         0.0,
         "",
-        {"turns rated by": RATINGS[::-1], "low is below": tuple(CUTS), "missing": COMPLETE, "exclusions": EXCLUSIONS},
+        {
+            "turns rated by": RATINGS[::-1],
+            "low is below": tuple(CUTS),
+            "missing": COMPLETE,
+            "exclusions": EXCLUSIONS,
+        },
     ),
     "kappa_affective": Headline(
         "kappa of Affective with the overall rating",
@@ -230,7 +269,10 @@ def multiverse(
     same computed from filtered frames.
     """
     require_own(study, bootstrap)
-    chosen, compute = specifications(headline).iloc[: 1 if first_only else None], COMPUTE[headline](study)
+    chosen, compute = (
+        specifications(headline).iloc[: 1 if first_only else None],
+        COMPUTE[headline](study),
+    )
     rows = {
         number: compute(choice, bootstrap)
         for number, choice in zip(chosen.index, chosen.to_dict("records"), strict=True)
@@ -278,14 +320,27 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
     method = f"of {len(known)} of {len(table)} specifications"
     rows = {}
     for words, name in (("lowest estimate", "min"), ("highest estimate", "max")):
-        common = {"n": len(known), "unit": one.unit, "method": f"{name} {method}", "key": f"{key}_{name}"}
+        common = {
+            "n": len(known),
+            "unit": one.unit,
+            "method": f"{name} {method}",
+            "key": f"{key}_{name}",
+        }
         rows[words] = estimate_row(known.agg(name), **common, reason=reason)
     agree = agreement(table, headline, published)
     if one.claim:
-        row, words, ending = "intervals that hold the published value", "holds the published value", "holds_published"
+        row, words, ending = (
+            "intervals that hold the published value",
+            "holds the published value",
+            "holds_published",
+        )
         reason = reason or ("" if published is not None else "the published value was not given")
     else:
-        row, words, ending = "intervals above the dashed line", f"lies above {one.reference:g}", "above_reference"
+        row, words, ending = (
+            "intervals above the dashed line",
+            f"lies above {one.reference:g}",
+            "above_reference",
+        )
     if not reason and agree.empty:
         reason = f"no specification has an interval: {table['reason'].iloc[0]}"
     rows[row] = estimate_row(
@@ -297,7 +352,10 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
         key=f"{key}_{ending}",
     )
     if table["method"].str.startswith(SIMULATED_WORDS).any():
-        rows = {name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"} for name, row in rows.items()}
+        rows = {
+            name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"}
+            for name, row in rows.items()
+        }
     return estimate_table(rows, "of the specifications")
 
 
@@ -329,7 +387,10 @@ def row_means(values: np.ndarray, missing: str) -> np.ndarray:
 
 def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
     """Conversations with the chosen rating as ``y``, their participant, condition and context."""
-    turns, asked = kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0])), study.rated_dimensions
+    turns, asked = (
+        kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0])),
+        study.rated_dimensions,
+    )
     if choice["rating"] == RATINGS[1]:
         y = turns["overall"].astype(float).groupby(turns["conversation"]).mean()
     else:
@@ -351,7 +412,9 @@ def participants_share(study: Study) -> Compute:
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         draws = MODEL_DRAWS if choice == first else 200
         return (
-            variance_shares(study, bootstrap, draws, rated_conversations(study, choice)).comparison.iloc[-1].to_dict()
+            variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
+            .comparison.iloc[-1]
+            .to_dict()
         )
 
     return compute
@@ -363,7 +426,9 @@ def context_share(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         frame = rated_conversations(study, choice)
-        frame = frame.assign(**{name: None for name in CONTEXT if name not in CONTEXTS[choice["context"]]})
+        frame = frame.assign(
+            **{name: None for name in CONTEXT if name not in CONTEXTS[choice["context"]]}
+        )
         draws = MODEL_DRAWS if choice == first else 200
         return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
 
@@ -379,7 +444,9 @@ def condition_difference(study: Study) -> Compute:
             turns = kept(study, study.turns, choice["exclusions"])
             scores = turns["overall"].astype(float)
             if choice["rating"] == RATINGS[0]:
-                scores = row_means(turns[study.rated_dimensions].to_numpy(dtype=float), choice["missing"])
+                scores = row_means(
+                    turns[study.rated_dimensions].to_numpy(dtype=float), choice["missing"]
+                )
             frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
         frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
         return prompted_minus_best_other(study, bootstrap, frame)
@@ -392,7 +459,10 @@ def continuity_contrast(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
-        poor, first_turn = POOR + FAILURES.index(choice["failure"]), 1 + (choice["exclusions"] == EXCLUSIONS[2])
+        poor, first_turn = (
+            POOR + FAILURES.index(choice["failure"]),
+            1 + (choice["exclusions"] == EXCLUSIONS[2]),
+        )
         table = continuity_contrasts(study, bootstrap, rating, poor, first_turn)
         return table.loc["next turn, Relational minus the others"].to_dict()
 
@@ -423,11 +493,19 @@ def alpha(study: Study) -> Compute:
     """Alpha of the ratings of turns."""
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        names = [name for name in DIMENSION_NAMES if choice["dimensions"] == DIMENSIONS[0] or name != "Relational"]
+        names = [
+            name
+            for name in DIMENSION_NAMES
+            if choice["dimensions"] == DIMENSIONS[0] or name != "Relational"
+        ]
         turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
         values = coded(turns[names], choice["coding"])
         ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
-        return alpha_row(ratings, bootstrap, missing="pairwise" if choice["missing"] == MISSING[0] else "listwise")
+        return alpha_row(
+            ratings,
+            bootstrap,
+            missing="pairwise" if choice["missing"] == MISSING[0] else "listwise",
+        )
 
     return compute
 
@@ -442,18 +520,30 @@ def poor_turn_d(study: Study) -> Compute:
         seven = turns[study.rated_dimensions].to_numpy(dtype=float)
         means = row_means(seven, choice["missing"])
         known, poor = {
-            POOR_TURNS[0]: (turns["overall"].notna().to_numpy(), is_poor(turns["overall"].to_numpy(dtype=float))),
+            POOR_TURNS[0]: (
+                turns["overall"].notna().to_numpy(),
+                is_poor(turns["overall"].to_numpy(dtype=float)),
+            ),
             POOR_TURNS[1]: (np.isfinite(means), rounded(means) <= POOR + 0.5),
             POOR_TURNS[2]: (np.isfinite(means), is_poor(seven).any(axis=1)),
         }[choice["poor turn"]]
-        by_conversation = pd.Series(poor[known]).groupby(turns.loc[known, "conversation"].to_numpy()).any()
+        by_conversation = (
+            pd.Series(poor[known]).groupby(turns.loc[known, "conversation"].to_numpy()).any()
+        )
         outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
         frame = post.assign(outcome=outcome, poor=post["conversation"].map(by_conversation))
-        frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])] if columns else frame.iloc[:0]
+        frame = (
+            frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
+            if columns
+            else frame.iloc[:0]
+        )
 
         def d():
             need(columns, "post-task empathy was never rated in this data set")
-            need(known.any(), f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}")
+            need(
+                known.any(),
+                f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}",
+            )
             moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
             without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
             few = f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
@@ -510,7 +600,9 @@ def kappa_affective(study: Study) -> Compute:
             turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
         first = first_conversations(study, choice["conversations"])
         turns = turns[turns["conversation"].isin(study.conversations.loc[first, "conversation"])]
-        number = kappa_of(every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}")
+        number = kappa_of(
+            every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}"
+        )
         return number.row(bootstrap)
 
     return compute
@@ -522,8 +614,14 @@ def empathy_satisfaction(study: Study) -> Compute:
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         both = []
         for names in (OUTCOMES["empathy"], EXPERIENCES[choice["experience"]]):
-            asked = study.conversations[[name for name in names if study.conversations[name].notna().any()]]
-            both.append(asked.astype(float).mean(axis=1, skipna=choice["missing"] == COMPLETE[0]).to_numpy(dtype=float))
+            asked = study.conversations[
+                [name for name in names if study.conversations[name].notna().any()]
+            ]
+            both.append(
+                asked.astype(float)
+                .mean(axis=1, skipna=choice["missing"] == COMPLETE[0])
+                .to_numpy(dtype=float)
+            )
         known = np.isfinite(both).all(axis=0) & first_conversations(study, choice["conversations"])
         empathy, experience = (values[known] for values in both)
         method = f"{choice['correlation'].partition(',')[0]} correlation of post-task empathy with the experience"
@@ -567,9 +665,14 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     conversations = study.conversations
     truth = pd.Series(ground_truth(study.turns, conversations["conversation"]).to_numpy())
     groups = truth.groupby(conversations["condition"].to_numpy()).agg(["mean", "count"])
-    means, table = groups.loc[groups["count"] > 1, "mean"].sort_index(), condition_differences(study, bootstrap)
+    means, table = (
+        groups.loc[groups["count"] > 1, "mean"].sort_index(),
+        condition_differences(study, bootstrap),
+    )
     none = "there are no two conditions to compare"
-    row = estimate_row(n=0, unit="points", method="difference of means over conversations", reason=none)
+    row = estimate_row(
+        n=0, unit="points", method="difference of means over conversations", reason=none
+    )
     if len(means) > 1:
         best = rounded(means).idxmax()
         worst = rounded(means).drop(best).idxmin()
@@ -578,8 +681,12 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
                 row = table.loc[f"{first} minus {second}"].to_dict()
                 low, high = sorted((sign * row["low"], sign * row["high"]))
                 row |= {"estimate": sign * row["estimate"], "low": low, "high": high}
-    poor = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1, list(COLUMNS)].to_dict()
-    return estimate_table({"best minus worst condition": row, "poor turn, Cohen's d": poor}, "statistic")
+    poor = (
+        multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1, list(COLUMNS)].to_dict()
+    )
+    return estimate_table(
+        {"best minus worst condition": row, "poor turn, Cohen's d": poor}, "statistic"
+    )
 
 
 @finding
@@ -624,7 +731,15 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
     rows = {}
     for name, row in estimates.iterrows():
         width = row["high"] - row["low"]
-        reason = "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
-        smallest = np.nan if reason else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
-        rows[name] = estimate_row(smallest, n=row["n"], unit=row["unit"], method=method, reason=reason)
+        reason = (
+            "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
+        )
+        smallest = (
+            np.nan
+            if reason
+            else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
+        )
+        rows[name] = estimate_row(
+            smallest, n=row["n"], unit=row["unit"], method=method, reason=reason
+        )
     return estimate_table(rows, "statistic", {name: keys.get(name, "") for name in rows})

@@ -37,7 +37,16 @@ from sense7.estimators.bootstrap import ConversationBootstrap
 from sense7.estimators.estimates import estimate_table
 from sense7.estimators.order import rounded
 from sense7.findings.core import Number, Resamples, finding, tabulate
-from sense7.sources.released import CROWD, EXPERTS, FEELINGS, JUDGES, PERSON, RELEASED, felt_heard, judged_conversations
+from sense7.sources.released import (
+    CROWD,
+    EXPERTS,
+    FEELINGS,
+    JUDGES,
+    PERSON,
+    RELEASED,
+    felt_heard,
+    judged_conversations,
+)
 
 __all__ = ["CREDIT", "facts", "main_groups", "panel", "tables", "verdict"]
 
@@ -49,8 +58,16 @@ CREDIT = (
 
 RATERS = (PERSON, *EXPERTS, CROWD, *JUDGES)
 NAMES = {"claude": "Claude 3.7 Sonnet", "gemini": "Gemini 2.5 Pro", "gpt": "GPT-4o", CROWD: "Crowd"}
-SEEN, NOT_SETTLED, OPPOSITE = "seen in these data", "not settled by these data", "the opposite is seen in these data"
-RHO, DIFFERENCE, MEANS = "Spearman's rho", "difference of Spearman's rho", "scores are means of six questions"
+SEEN, NOT_SETTLED, OPPOSITE = (
+    "seen in these data",
+    "not settled by these data",
+    "the opposite is seen in these data",
+)
+RHO, DIFFERENCE, MEANS = (
+    "Spearman's rho",
+    "difference of Spearman's rho",
+    "scores are means of six questions",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +87,9 @@ class Panel:
         scores = pd.DataFrame({rater: self.items[rater].mean(axis=1) for rater in RATERS})
         experts, models = scores[list(EXPERTS)], scores[list(JUDGES)]
         others = {f"without_{one}": experts.drop(columns=one).mean(axis=1) for one in EXPERTS}
-        return rounded(scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others))
+        return rounded(
+            scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others)
+        )
 
 
 def panel() -> Panel:
@@ -84,9 +103,13 @@ def panel() -> Panel:
     """
     table = judged_conversations()
     table = table[(table["corpus"] == "perceived_empathy") & table[PERSON].notna()]
-    items = table.pivot_table(index="conversation", columns="question", values=list(RATERS)).astype(float)
+    items = table.pivot_table(index="conversation", columns="question", values=list(RATERS)).astype(
+        float
+    )
     items = items.loc[:, [(rater, question) for rater in RATERS for question in FEELINGS]]
-    return Panel(items, felt_heard().set_index("participant").loc[items.index, ["label", "response"]])
+    return Panel(
+        items, felt_heard().set_index("participant").loc[items.index, ["label", "response"]]
+    )
 
 
 def experts_agreement(r: Resamples) -> np.ndarray:
@@ -116,16 +139,23 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     """
     r, s = Resamples(people.scores, bootstrap), people.scores
     rho, with_person = r.spearman, partial(r.spearman, PERSON)
-    agree, models = experts_agreement(r), np.mean([rho(*pair) for pair in combinations(JUDGES, 2)], axis=0)
+    agree, models = (
+        experts_agreement(r),
+        np.mean([rho(*pair) for pair in combinations(JUDGES, 2)], axis=0),
+    )
     best = np.max([with_person(judge) for judge in JUDGES], axis=0)
     two = np.mean([with_person(f"without_{expert}") for expert in EXPERTS], axis=0)
     experts = with_person("experts")
     own, by_expert = people.items[PERSON], s[list(EXPERTS)]
     of_person, of_experts = r.alpha(own), r.alpha(by_expert)
     with np.errstate(invalid="ignore", divide="ignore"):
-        corrected = experts / np.sqrt(np.where((of_person > 0) & (of_experts > 0), of_person * of_experts, np.nan))
+        corrected = experts / np.sqrt(
+            np.where((of_person > 0) & (of_experts > 0), of_person * of_experts, np.nan)
+        )
         deviations = [r.deviation(s[name]) for name in (PERSON, "experts")]
-        quartiles = [r.quantile(s[name], 0.75) - r.quantile(s[name], 0.25) for name in (PERSON, "experts")]
+        quartiles = [
+            r.quantile(s[name], 0.75) - r.quantile(s[name], 0.25) for name in (PERSON, "experts")
+        ]
         ratios = [np.where(rounded(a) > 0, b / a, np.nan) for a, b in (deviations, quartiles)]
     u = np.maximum(*ratios)
     wider = u * experts / np.sqrt(1 - experts**2 + (u * experts) ** 2)
@@ -139,19 +169,52 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     declared = {
         ("observers", "who with whom"): [
             ("observers_agree", "One expert with the other two", agree, RHO, apart),
-            ("models_agree", "Two models with each other", models, RHO, f"mean over three pairs; {how}"),
+            (
+                "models_agree",
+                "Two models with each other",
+                models,
+                RHO,
+                f"mean over three pairs; {how}",
+            ),
             *(
-                (f"{name}_with_experts", f"{NAMES[name]} with the experts", rho(name, "experts"), RHO, how)
+                (
+                    f"{name}_with_experts",
+                    f"{NAMES[name]} with the experts",
+                    rho(name, "experts"),
+                    RHO,
+                    how,
+                )
                 for name in NAMES
             ),
         ],
         ("person", "who with whom"): [
             ("experts_with_person", "Experts' mean with the person", experts, RHO, how),
-            *((f"{name}_with_person", f"{NAMES[name]} with the person", with_person(name), RHO, how) for name in NAMES),
-            ("models_with_person", "The three models' mean with the person", with_person("models"), RHO, how),
+            *(
+                (
+                    f"{name}_with_person",
+                    f"{NAMES[name]} with the person",
+                    with_person(name),
+                    RHO,
+                    how,
+                )
+                for name in NAMES
+            ),
+            (
+                "models_with_person",
+                "The three models' mean with the person",
+                with_person("models"),
+                RHO,
+                how,
+            ),
         ],
         ("differences", "difference"): [
-            ("difference", "Experts: with each other, minus with the person", agree - experts, DIFFERENCE, differ),
+            (
+                "difference",
+                "Experts: with each other, minus with the person",
+                agree - experts,
+                DIFFERENCE,
+                differ,
+            ),
             (
                 "difference_same_target",
                 "Experts: the person in the place of one expert",
@@ -221,7 +284,8 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
         ]
         found[name] = tabulate(rows, numbers, r.bootstrap)
     alphas = {
-        "The person's mean of six questions: alpha": alpha_row(own, r.bootstrap) | {"key": "whose_reliability_person"},
+        "The person's mean of six questions: alpha": alpha_row(own, r.bootstrap)
+        | {"key": "whose_reliability_person"},
         "The mean of three experts: alpha over experts": alpha_row(by_expert, r.bootstrap)
         | {"key": "whose_reliability_experts"},
     }
@@ -244,7 +308,13 @@ def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
         ("answers_by_people", by_people, n, "conversations", "answered by a person"),
         ("answers_labeled_ai", by_ai, n, "conversations", "labeled as by an AI"),
         ("verdict", verdict(main["low"], main["high"]), int(main["n"]), "verdict", interval),
-        ("verdict_spread", verdict(wider["low"], wider["high"]), int(wider["n"]), "verdict", interval),
+        (
+            "verdict_spread",
+            verdict(wider["low"], wider["high"]),
+            int(wider["n"]),
+            "verdict",
+            interval,
+        ),
     ]
     columns = ("key", "estimate", "n", "unit", "method")
     return [dict(zip(columns, (f"whose_{key}", *rest), strict=True)) for key, *rest in rows]

@@ -62,13 +62,23 @@ STOP_WORDS = frozenset(
 def commented_turns(study: Study) -> pd.DataFrame:
     """Return every assistant turn with its rating (NaN if none), its level, and its comment (None if none or blank)."""
     turns = study.turns[["conversation", "participant", "turn", "position"]]
-    ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[["conversation", "turn", "rating"]]
+    ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[
+        ["conversation", "turn", "rating"]
+    ]
     frame = turns.merge(ratings, on=["conversation", "turn"], how="left").astype({"rating": float})
     frame["level"] = labels(frame["rating"])
     comments = study.messages[["conversation", "position", "comment"]]
-    written = comments["comment"].map(lambda text: isinstance(text, str) and bool(text.strip())).astype(bool)
-    frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(columns="position")
-    return frame.assign(comment=frame["comment"].astype(object).where(frame["comment"].notna(), None))
+    written = (
+        comments["comment"]
+        .map(lambda text: isinstance(text, str) and bool(text.strip()))
+        .astype(bool)
+    )
+    frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(
+        columns="position"
+    )
+    return frame.assign(
+        comment=frame["comment"].astype(object).where(frame["comment"].notna(), None)
+    )
 
 
 @finding
@@ -79,7 +89,9 @@ def comment_counts(study: Study) -> pd.DataFrame:
     people, wrote = frame["participant"].nunique(), written["participant"].nunique()
     rows = {
         "comments": estimate_row(len(written), n=len(frame), unit="comments", method="counted"),
-        "commenting_participants": estimate_row(wrote, n=people, unit="participants", method="counted"),
+        "commenting_participants": estimate_row(
+            wrote, n=people, unit="participants", method="counted"
+        ),
     }
     keys = {"comments": "comments", "commenting_participants": "commenting_participants"}
     return estimate_table(rows, "count", keys)
@@ -95,7 +107,9 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     def of(chosen: pd.DataFrame) -> np.ndarray:
         need(frame["comment"].notna().any(), NO_COMMENTS)
         need(len(chosen), "no turn was rated so")
-        return share(bootstrap, chosen["comment"].notna(), np.ones(len(chosen)), chosen["participant"])
+        return share(
+            bootstrap, chosen["comment"].notna(), np.ones(len(chosen)), chosen["participant"]
+        )
 
     def number(label: str, chosen: pd.DataFrame, key: str) -> Number:
         method = "rated turns with a comment by rated turns"
@@ -103,7 +117,9 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
 
     levels = {name: rated[rated["level"] == level] for level, name in enumerate(LEVELS, 1)}
     numbers = [number("all rated turns", rated, "comment_share")]
-    numbers += [number(name, own, f"comment_share_{name.replace(' ', '_')}") for name, own in levels.items()]
+    numbers += [
+        number(name, own, f"comment_share_{name.replace(' ', '_')}") for name, own in levels.items()
+    ]
     return tabulate("level of the turn", numbers, bootstrap)
 
 
@@ -120,7 +136,9 @@ def terms_of(text: str) -> list[str]:
     return [word for word in folded_words_in(text) if word not in STOP_WORDS]
 
 
-def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_total: float) -> np.ndarray:
+def log_odds(
+    counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_total: float
+) -> np.ndarray:
     r"""Return the log-odds ratio of terms in two groups of texts, with an informative Dirichlet prior.
 
     .. math:: \delta_w = \log\frac{y_{w1} + \alpha_w}{n_1 + \alpha_0 - y_{w1} - \alpha_w}
@@ -143,7 +161,9 @@ def log_odds(counts: np.ndarray, totals: np.ndarray, prior: np.ndarray, prior_to
     return odds[..., 0] - odds[..., 1]
 
 
-def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int = 10) -> pd.DataFrame:
+def distinctive_terms(
+    study: Study, bootstrap: ParticipantBootstrap, count: int = 10
+) -> pd.DataFrame:
     r"""Return terms that mark comments on poor turns, and those that mark comments on good ones.
 
     Terms are ranked by z, :func:`log_odds` by its standard error
@@ -181,7 +201,9 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
     if all(map(len, of_kind.values())):
         ranked = pd.DataFrame(index=pd.Index(sorted(words["term"].unique())))
         for kind, own in of_kind.items():
-            ranked[kind] = own["term"].value_counts().reindex(ranked.index, fill_value=0).astype(float)
+            ranked[kind] = (
+                own["term"].value_counts().reindex(ranked.index, fill_value=0).astype(float)
+            )
             people = own.groupby("term")["participant"].nunique()
             ranked[f"people_{kind}"] = people.reindex(ranked.index, fill_value=0)
         counts = ranked[list(of_kind)].to_numpy()
@@ -192,13 +214,20 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
         ranked["z"] = log_odds(counts, totals, prior, size) / errors
         ranked = ranked.assign(prior=prior).iloc[np.lexsort((ranked.index, -rounded(ranked["z"])))]
         poor = ranked[(rounded(ranked["z"]) > 0) & (ranked["people_poor"] >= FEWEST_PEOPLE)][:count]
-        good = ranked[(rounded(ranked["z"]) < 0) & (ranked["people_good"] >= FEWEST_PEOPLE)][-count:]
+        good = ranked[(rounded(ranked["z"]) < 0) & (ranked["people_good"] >= FEWEST_PEOPLE)][
+            -count:
+        ]
         both = pd.concat(of_kind.values())
         groups = np.column_stack([both["kind"] == kind for kind in of_kind]).astype(float)
-        common = {"unit": "log-odds ratio", "method": "log-odds ratio with an informative Dirichlet prior"}
+        common = {
+            "unit": "log-odds ratio",
+            "method": "log-odds ratio with an informative Dirichlet prior",
+        }
         for kind, chosen in (("poor", poor), ("good", good)):
             for term, numbers in chosen.iterrows():
-                values = np.stack([groups * (both["term"] == term).to_numpy()[:, None], groups], axis=1)
+                values = np.stack(
+                    [groups * (both["term"] == term).to_numpy()[:, None], groups], axis=1
+                )
 
                 def statistic(sums: np.ndarray, prior: float = numbers["prior"]) -> np.ndarray:
                     return log_odds(sums[..., 0, :], sums[..., 1, :], np.asarray(prior), size)
@@ -209,7 +238,12 @@ def distinctive_terms(study: Study, bootstrap: ParticipantBootstrap, count: int 
                     why = "no interval: used about turns of one kind only, and resampling can't tell how sure that is"
                     found = Estimate(found.estimate, reason=why)
                 row = {"term": term} | bootstrap.row(found, n=int(values[:, 0].sum()), **common)
-                row |= {"kind": kind, "z": numbers["z"], "poor": int(numbers["poor"]), "good": int(numbers["good"])}
+                row |= {
+                    "kind": kind,
+                    "z": numbers["z"],
+                    "poor": int(numbers["poor"]),
+                    "good": int(numbers["good"]),
+                }
                 rows.append(row | {"participants": int(numbers[f"people_{kind}"])})
     return pd.DataFrame(rows, columns=columns).set_index("term")
 
@@ -223,11 +257,18 @@ def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
     rows = {}
     for kind, position in (("poor", 0), ("good", -1)):
         own = terms[(terms["kind"] == kind) & (rounded(terms["z"].astype(float).abs()) >= 1.96)]
-        row = dict.fromkeys(COLUMNS, np.nan) | {"unit": "term", "method": "largest z of the log-odds ratio"}
+        row = dict.fromkeys(COLUMNS, np.nan) | {
+            "unit": "term",
+            "method": "largest z of the log-odds ratio",
+        }
         if own.empty:
             row |= {"n": 0, "reason": f"no term stands out in comments on {kind} turns"}
         else:
-            row |= {"estimate": own.index[position], "n": int(own["n"].iloc[position]), "reason": ""}
+            row |= {
+                "estimate": own.index[position],
+                "n": int(own["n"].iloc[position]),
+                "reason": "",
+            }
         rows[kind] = row
     return estimate_table(rows, "turns", {kind: f"term_of_{kind}_turns" for kind in rows})
 
@@ -243,10 +284,16 @@ def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
     >>> typical_in_length(frame, 1)["comment"].tolist()
     ['so kind']
     """
-    comments = comments.assign(comment=comments["comment"].map(lambda text: " ".join(text.split())).astype(object))
+    comments = comments.assign(
+        comment=comments["comment"].map(lambda text: " ".join(text.split())).astype(object)
+    )
     length = comments["comment"].str.len()
     ordered = comments.assign(distance=(length - length.median()).abs(), order=range(len(comments)))
-    ordered = ordered.sort_values(["distance", "order"]).drop_duplicates("comment").drop_duplicates("participant")
+    ordered = (
+        ordered.sort_values(["distance", "order"])
+        .drop_duplicates("comment")
+        .drop_duplicates("participant")
+    )
     return ordered.head(count).sort_values("order").drop(columns=["distance", "order"])
 
 
@@ -255,7 +302,9 @@ def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
     kinds = {"poor": is_poor(frame["level"]), "good": frame["level"] >= GOOD}
-    parts = [typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()]
+    parts = [
+        typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()
+    ]
     chosen = pd.concat(parts, ignore_index=True)
     level = [LEVELS[int(level) - 1] for level in chosen["level"]]
     shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
@@ -337,11 +386,15 @@ def _named_comments(study: Study) -> pd.DataFrame:
     """Comments in file order: comment id, comment (white space folded), participant."""
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    texts = pd.Series([" ".join(text.split()) for text in frame["comment"]], index=frame.index, dtype=object)
+    texts = pd.Series(
+        [" ".join(text.split()) for text in frame["comment"]], index=frame.index, dtype=object
+    )
     digest = texts.map(lambda text: hashlib.sha256(text.encode()).hexdigest()[:10]).astype(object)
     number = digest.groupby(digest).cumcount() + 1
     names = [f"c{one}-{count}" for one, count in zip(digest, number, strict=True)]
-    return pd.DataFrame({IDENTIFIER: names, "comment": texts, "participant": frame["participant"]}, dtype=object)
+    return pd.DataFrame(
+        {IDENTIFIER: names, "comment": texts, "participant": frame["participant"]}, dtype=object
+    )
 
 
 def cohens_kappa(tables: np.ndarray) -> np.ndarray:
@@ -407,14 +460,19 @@ def coder_agreement(
             )
         names = sheet[IDENTIFIER].astype(str).str.strip()
         if (doubled := names[names.duplicated()]).size:
-            raise UserError(f"The {coder} coder's sheet has the comment {doubled.iloc[0]} twice. Keep one of the rows.")
+            raise UserError(
+                f"The {coder} coder's sheet has the comment {doubled.iloc[0]} twice. Keep one of the rows."
+            )
         if (strange := names[~names.isin(comments.index)]).size:
             raise UserError(
                 f"The {coder} coder's sheet has the comment {strange.iloc[0]}, which is not in this study. "
                 "Give the study whose comments were coded."
             )
         answers = {
-            code: [_answer(cell, code, coder, name) for cell, name in zip(sheet[code], names, strict=True)]
+            code: [
+                _answer(cell, code, coder, name)
+                for cell, name in zip(sheet[code], names, strict=True)
+            ]
             for code in CODEBOOK
         }
         frame = pd.DataFrame(answers, index=pd.Index(names), dtype=float)
@@ -472,7 +530,9 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     """
     require_own(study, bootstrap)
     turns = turns_with_texts(study)
-    shares = [echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)]
+    shares = [
+        echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)
+    ]
     length = [np.log1p(len(words_in(answer))) for answer in turns["assistant"]]
     turns = turns.assign(echo=np.array(shares, dtype=float), length=np.array(length, dtype=float))
     known = turns[turns["echo"].notna()]
@@ -488,7 +548,9 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
             reason = "no turn has both, with an overall rating"
             return estimate_row(n=0, unit="correlation", method=method, reason=reason)
         values = both[columns].to_numpy(dtype=float)
-        return within_correlation(values, both["conversation"], both["participant"], bootstrap, method)
+        return within_correlation(
+            values, both["conversation"], both["participant"], bootstrap, method
+        )
 
     warm, fit = (study.turns[name].astype(float) for name in ("Affective", "Response"))
     warmer = study.turns.assign(more=warm - fit, mean=(warm + fit) / 2)
@@ -497,7 +559,9 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
             "echo", mean_echo, "share of words", "mean over turns of the echo", known
         ).row(bootstrap),
         "echo and overall rating, length held equal": within(
-            turns, ["echo", "overall", "length"], "echo and overall rating, length of the answer held equal"
+            turns,
+            ["echo", "overall", "length"],
+            "echo and overall rating, length of the answer held equal",
         ),
         "warmer than fitting and overall rating": within(
             warmer,
@@ -505,5 +569,9 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
             "Affective minus Response and overall rating, mean of the two held equal",
         ),
     }
-    keys = "echo_share", "echo_with_overall_rating_equal_length", "warmer_than_fitting_with_overall_rating"
+    keys = (
+        "echo_share",
+        "echo_with_overall_rating_equal_length",
+        "warmer_than_fitting_with_overall_rating",
+    )
     return estimate_table(rows, "proxy", dict(zip(rows, keys, strict=True)))
