@@ -178,7 +178,10 @@ def kappa_differences(
         if len(turns):
             differences[name] = _difference(turns, name, bootstrap, weights)
     quantile = _quantile_of_largest(differences.values(), bootstrap.confidence)
-    interval = f"simultaneous {bootstrap.confidence:.0%} max-t interval, {bootstrap.draws:,} resamplings of participants"
+    interval = (
+        f"simultaneous {bootstrap.confidence:.0%} max-t interval, "
+        f"{bootstrap.draws:,} resamplings of participants"
+    )
 
     def number(label: str, name: str, key: str) -> Number:
         def difference() -> Estimate:

@@ -583,7 +583,8 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
         return Estimate(*np.exp([log, log - half, log + half]), reason)
 
     keys = pairs_in_keys(study)
-    method = f"cumulative logit of the {'overall rating' if rating == 'overall' else f'rating of {rating}'} on condition"
+    outcome = "overall rating" if rating == "overall" else f"rating of {rating}"
+    method = f"cumulative logit of the {outcome} on condition"
     interval = f"{bootstrap.confidence:.0%} t interval, errors clustered by participant"
     rows = {
         f"{a} against {b}": (partial(odds, a, b), keys[name])

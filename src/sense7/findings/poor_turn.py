@@ -124,7 +124,8 @@ def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
         return f"post-task {outcome} was never rated in this data set"
     counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
-        return f"{count_of(counts[True], 'conversation')} with such a turn and {counts[False]} without a poor one: too few"
+        with_poor_turn = count_of(counts[True], "conversation")
+        return f"{with_poor_turn} with such a turn and {counts[False]} without a poor one: too few"
     return ""
 
 
