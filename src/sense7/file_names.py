@@ -18,7 +18,7 @@ _FORBIDDEN = re.compile(r'[/\\<>:"|?*~]|%(?=[0-9A-Fa-f]{2})|^[.\s-]|[.\s]\Z')
 file hidden, an option of a command, or is left out by Windows."""
 
 _RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])\s*(\.|$)", re.IGNORECASE)
-"""Devices of Windows, whatever the ending."""
+"""Devices of Windows, with any ending."""
 
 _UNSEEN = ("C", "Zl", "Zp")
 """Categories of Unicode: controls, bidirectional and other format characters, surrogates, unassigned; line ends."""

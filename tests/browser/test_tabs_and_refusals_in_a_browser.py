@@ -173,7 +173,7 @@ def test_what_was_removed_for_good_comes_back_from_no_other_tab(context, page_fi
         second.reload()
     expect(second.locator("#code")).to_be_visible()
     assert second.evaluate(KEPT) is None
-    begin(second)  # anew, under the same code
+    begin(second)  # again, under the same code
     expect(second.locator("input:checked")).to_have_count(0)
 
 

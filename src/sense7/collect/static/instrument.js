@@ -6,7 +6,7 @@ let steps = [];
 let position = 0; // the step that this tab shows; every tab has its own
 let note = "";
 let checking = 0;
-let updates = []; // what is drawn anew when another tab answered
+let updates = []; // what is drawn again when another tab answered
 
 const onOtherTab = (update) => updates.push(update);
 
