@@ -1,4 +1,4 @@
-r"""Mixed models with random intercepts, fitted from sums per participant, so that they can be resampled.
+r"""Mixed models with random intercepts, fitted from sums per participant that can be resampled.
 
 With :math:`\lambda = \sigma_p^2 / \sigma^2` the inverse covariance of a participant's n values
 is :math:`(I - \lambda/(1 + n\lambda)\, 11^\top)/\sigma^2`. So the restricted likelihood needs
@@ -7,7 +7,7 @@ resamples at once. (statsmodels' MixedLM fits it too, one data set at a time, an
 dependably where the participants' variance is near zero.)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,7 +38,9 @@ class RandomIntercept:
 
 
 def random_intercept_sums(
-    y: np.ndarray, design: np.ndarray, participants: pd.Series
+    y: np.ndarray,
+    design: np.ndarray,
+    participants: pd.Series,
 ) -> tuple[np.ndarray, pd.Index]:
     """Return cross products per participant, as :func:`fit_random_intercept` takes them summed."""
     codes, names = pd.factorize(pd.Series(participants).to_numpy())
@@ -46,8 +48,9 @@ def random_intercept_sums(
     width = z.shape[1]
     size = np.bincount(codes)
     sizes, size_index = np.unique(size, return_inverse=True)
-    products, totals = np.zeros((len(names), width, width)), np.zeros((len(names), width))
+    products = np.zeros((len(names), width, width))
     np.add.at(products, codes, z[:, :, None] * z[:, None, :])
+    totals = np.zeros((len(names), width))
     np.add.at(totals, codes, z)
     sums = np.zeros((len(names), len(sizes), width + 1, 2 * width))
     each = np.arange(len(names))
@@ -73,45 +76,72 @@ def fit_random_intercept(sums: np.ndarray) -> RandomIntercept:
     (3.6667, 0.9167)
     """
     fits = sums.reshape(-1, *sums.shape[-3:])
-    parts = [_fit_at_once(fits[piece]) for piece in pieces(len(fits), fits[0].size, _CHUNK)]
-    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return RandomIntercept(*(part.reshape((*sums.shape[:-3], *part.shape[1:])) for part in joined))
+    chunks = pieces(len(fits), fits[0].size, _CHUNK)
+    shape = sums.shape[:-3]
+    joined = {}
+    for name, values in _joined([_fit_at_once(fits[chunk]) for chunk in chunks]).items():
+        joined[name] = values.reshape((*shape, *values.shape[1:]))
+    return RandomIntercept(**joined)
 
 
-def _fit_at_once(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Attributes of :class:`RandomIntercept`, at the root of the deviance's derivative by bracketed Newton steps."""
+def _joined(models: list) -> dict[str, np.ndarray]:
+    """Attributes of fitted models one after the other, by name."""
+    joined = {}
+    for field in fields(models[0]):
+        joined[field.name] = np.concatenate([getattr(model, field.name) for model in models])
+    return joined
+
+
+def _fit_at_once(sums: np.ndarray) -> RandomIntercept:
+    """The models of some resamples, at the ratios of the variances where the deviance is least."""
     by_size = _BySize.of(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_ratio = np.zeros(len(sums))  # log(1 + ratio of the variances)
-        slope, _ = _slopes(by_size, log_ratio)
-        # Where the deviance rises from zero on, the minimum is there; NaN where the design is singular.
-        active = np.flatnonzero(slope < 0)
-        low, high = np.zeros(len(active)), np.full(len(active), _LARGEST_LOG)
-        log_ratio[active] = _START
-        for _ in range(_ITERATIONS):
-            if not len(active):
-                break
-            at = log_ratio[active]
-            slope, curvature = _slopes(_BySize(*(part[active] for part in by_size)), at)
-            low, high = np.where(slope < 0, at, low), np.where(slope < 0, high, at)
-            new = at - slope / curvature
-            new = np.where((new >= low) & (new <= high) & (curvature > 0), new, (low + high) / 2)
-            log_ratio[active] = new
-            # Convergence is quadratic: the step after one this small is below rounding.
-            moving = np.abs(new - at) > _SMALL_STEP
-            active, low, high = active[moving], low[moving], high[moving]
-        ratio = np.expm1(log_ratio)
+        ratio = np.expm1(_log_ratio_of_minimum(by_size))
         weight = ratio[:, None] / (1 + by_size.size * ratio[:, None])
         inverse, coefficients, residual = _solve(by_size.cross(weight), by_size.freedom)
         errors = np.sqrt(residual[..., None] * np.diagonal(inverse, axis1=-2, axis2=-1))
-    return coefficients, errors, residual * ratio, residual
+    return RandomIntercept(
+        coefficients=coefficients,
+        errors=errors,
+        participant_variance=residual * ratio,
+        residual_variance=residual,
+    )
+
+
+def _log_ratio_of_minimum(sums: "_BySize") -> np.ndarray:
+    """Logarithms of 1 + ratio where the deviance is least, by bracketed Newton steps."""
+    log_ratio = np.zeros(len(sums.freedom))
+    slope, _ = _slopes(sums, log_ratio)
+    # Where the deviance rises from zero on, the minimum is there; NaN where the design is singular.
+    active = np.flatnonzero(slope < 0)
+    low = np.zeros(len(active))
+    high = np.full(len(active), _LARGEST_LOG)
+    log_ratio[active] = _START
+    for _ in range(_ITERATIONS):
+        if not len(active):
+            break
+        current = log_ratio[active]
+        slope, curvature = _slopes(sums.of_fits(active), current)
+        low = np.where(slope < 0, current, low)
+        high = np.where(slope < 0, high, current)
+        newton = current - slope / curvature
+        is_between = (newton >= low) & (newton <= high) & (curvature > 0)
+        new = np.where(is_between, newton, (low + high) / 2)
+        log_ratio[active] = new
+        # Convergence is quadratic: the step after one this small is below rounding.
+        is_moving = np.abs(new - current) > _SMALL_STEP
+        active = active[is_moving]
+        low = low[is_moving]
+        high = high[is_moving]
+    return log_ratio
 
 
 class _BySize(NamedTuple):
     """The sums of some fits, as every step of them takes them.
 
-    Participants (fits, sizes) of so many rows (fits, sizes), all cross products (fits, p + 1, p + 1), outer products of
-    the sums by size (fits, sizes, (p + 1)^2), and degrees of freedom (fits,).
+    Participants (fits, sizes) of so many rows (fits, sizes), all cross products
+    (fits, p + 1, p + 1), outer products of the sums by size (fits, sizes, (p + 1)^2), and degrees
+    of freedom (fits,).
     """
 
     people: np.ndarray
@@ -122,76 +152,100 @@ class _BySize(NamedTuple):
 
     @classmethod
     def of(cls, sums: np.ndarray) -> "_BySize":
+        """The sums as :func:`random_intercept_sums` returns them, of several fits."""
         width = sums.shape[-1] // 2
-        people, rows = sums[..., width, 0], sums[..., width, 1]
+        people = sums[..., width, 0]
+        rows = sums[..., width, 1]
+        outer = sums[..., :width, width:]
         return cls(
-            people,
-            np.divide(rows, people, out=np.zeros_like(rows), where=people > 0),
-            sums[..., :width, :width].sum(axis=-3),
-            sums[..., :width, width:].reshape(*sums.shape[:-2], width * width),
-            rows.sum(axis=-1) - (width - 1),
+            people=people,
+            size=np.divide(rows, people, out=np.zeros_like(rows), where=people > 0),
+            products=sums[..., :width, :width].sum(axis=-3),
+            outer=outer.reshape(*sums.shape[:-2], width * width),
+            freedom=rows.sum(axis=-1) - (width - 1),
         )
 
+    def of_fits(self, fits: np.ndarray) -> "_BySize":
+        """The sums of some of the fits."""
+        return _BySize(*(values[fits] for values in self))
+
     def cross(self, weight: np.ndarray) -> np.ndarray:
-        """Cross products of (design, y) less the weighted outer products of the participants' sums."""
+        """Cross products of (design, y) less weighted outer products of the participants' sums."""
         return self.products - self.weighted(weight[:, None])[:, 0]
 
     def weighted(self, weights: np.ndarray) -> np.ndarray:
-        """Outer products of the participants' sums, by several weights at once: (fits, weights, p + 1, p + 1)."""
+        """Outer products of participants' sums by several weights: (fits, weights, p + 1, p + 1)."""
         return (weights @ self.outer).reshape(*weights.shape[:2], *self.products.shape[1:])
 
 
 def _slopes(sums: _BySize, log_ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r"""First and second derivative of the restricted deviance in log(1 + ratio).
 
-    With f the ratio, :math:`w = f/(1 + nf)`, A the design's cross products, and r = (-coefficients, 1), of which the
-    residual sum of squares is the quadratic form; it changes as if the coefficients stayed.
+    With f the ratio, :math:`w = f/(1 + nf)`, A the design's cross products, and
+    r = (-coefficients, 1), of which the residual sum of squares is the quadratic form; it changes
+    as if the coefficients stayed. Below, _1 and _2 are the first and second derivative in f.
     """
-    ratio = np.expm1(log_ratio)[:, None]
-    shrink = 1 / (1 + sums.size * ratio)
-    weights = np.stack([ratio * shrink, shrink**2, -2 * sums.size * shrink**3], axis=1)
-    outer, first, second = np.moveaxis(sums.weighted(weights), 1, 0)
+    n = sums.size
+    f = np.expm1(log_ratio)[:, None]
+    shrink = 1 / (1 + n * f)
+    w = f * shrink
+    w_1 = shrink**2
+    w_2 = -2 * n * shrink**3
+    of_weights = sums.weighted(np.stack([w, w_1, w_2], axis=1))
+    outer, outer_1, outer_2 = np.moveaxis(of_weights, 1, 0)
     inverse, coefficients, residual = _solve(sums.products - outer, sums.freedom)
     r = np.concatenate([-coefficients, np.ones((len(coefficients), 1))], axis=1)
-    moved = (first @ r[..., None])[..., 0]
-    square, bend = (
-        -(moved * r).sum(axis=1) / residual,
-        -((second @ r[..., None])[..., 0] * r).sum(axis=1),
-    )
-    bend = bend - 2 * np.einsum("fi,fij,fj->f", moved[:, :-1], inverse, moved[:, :-1])
-    scaled = inverse @ first[:, :-1, :-1]
-    slope = (
-        square + (sums.people * sums.size * shrink).sum(axis=1) - np.trace(scaled, axis1=1, axis2=2)
-    )
-    curvature = (
-        bend / residual
-        - square**2 / sums.freedom
-        - (sums.people * (sums.size * shrink) ** 2).sum(axis=1)
-    )
-    curvature = (
-        curvature
-        - (inverse * second[:, :-1, :-1]).sum(axis=(1, 2))
-        - np.einsum("fij,fji->f", scaled, scaled)
-    )
-    ahead = 1 + ratio[:, 0]
-    return slope * ahead, curvature * ahead**2 + slope * ahead
+
+    # The residual sum of squares, divided by the residual variance.
+    outer_1_r = (outer_1 @ r[..., None])[..., 0]
+    outer_2_r = (outer_2 @ r[..., None])[..., 0]
+    squares_1 = -(outer_1_r * r).sum(axis=1) / residual
+    by_coefficients = outer_1_r[:, :-1]
+    of_moved = 2 * np.einsum("fi,fij,fj->f", by_coefficients, inverse, by_coefficients)
+    squares_2 = (-(outer_2_r * r).sum(axis=1) - of_moved) / residual
+
+    # The logarithms of 1 + nf over participants, and of the determinant of A.
+    logs_1 = (sums.people * n * shrink).sum(axis=1)
+    logs_2 = -(sums.people * (n * shrink) ** 2).sum(axis=1)
+    inverse_outer_1 = inverse @ outer_1[:, :-1, :-1]
+    determinant_1 = -np.trace(inverse_outer_1, axis1=1, axis2=2)
+    determinant_2 = -(inverse * outer_2[:, :-1, :-1]).sum(axis=(1, 2))
+    determinant_2 = determinant_2 - np.einsum("fij,fji->f", inverse_outer_1, inverse_outer_1)
+
+    slope = squares_1 + logs_1 + determinant_1
+    curvature = squares_2 - squares_1**2 / sums.freedom + logs_2 + determinant_2
+    ratio_1 = 1 + f[:, 0]  # derivative of the ratio in log(1 + ratio)
+    return slope * ratio_1, curvature * ratio_1**2 + slope * ratio_1
 
 
 def _solve(cross: np.ndarray, freedom: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Inverse of the design's cross products, coefficients, residual variance; NaN where singular."""
-    a, c, q = cross[..., :-1, :-1], cross[..., :-1, -1], cross[..., -1, -1]
-    scale = np.prod(np.diagonal(a, axis1=-2, axis2=-1), axis=-1)
-    solvable = (np.linalg.det(a) > 1e-10 * scale) & (freedom > 0)
-    identity = np.eye(a.shape[-1])
-    inverse = np.linalg.inv(np.where(solvable[..., None, None], a, identity))
+    """Inverse of the design's products, coefficients, residual variance; NaN where singular."""
+    of_design = cross[..., :-1, :-1]
+    with_outcome = cross[..., :-1, -1]
+    of_outcome = cross[..., -1, -1]
+    scale = np.prod(np.diagonal(of_design, axis1=-2, axis2=-1), axis=-1)
+    solvable = (np.linalg.det(of_design) > 1e-10 * scale) & (freedom > 0)
+    identity = np.eye(of_design.shape[-1])
+    inverse = np.linalg.inv(np.where(solvable[..., None, None], of_design, identity))
     inverse = np.where(solvable[..., None, None], inverse, np.nan)
-    coefficients = (inverse @ c[..., None])[..., 0]
-    return inverse, coefficients, (q - (coefficients * c).sum(axis=-1)) / freedom
+    coefficients = (inverse @ with_outcome[..., None])[..., 0]
+    residual = (of_outcome - (coefficients * with_outcome).sum(axis=-1)) / freedom
+    return inverse, coefficients, residual
 
 
 _CHUNK = 250
+"""Resamples fitted at once: what fits into the cache is faster."""
+
 _ARRAYS = 128
-"""Resamples fitted at once, and numbers held for each cell of one: sizes that fit into the cache are faster."""
+"""Numbers that the fit of one resample holds for each cell."""
+
+
+class _GroupSums(NamedTuple):
+    """Sums over groups: of rows and of totals in each cell, of squares in each participant."""
+
+    rows: np.ndarray
+    totals: np.ndarray
+    squares: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,28 +262,33 @@ class NestedSums:
     within: np.ndarray
     free: np.ndarray
 
-    # Derived arrays that every step of every fit needs: cells on a grid (rows, participants), with zero weights where
-    # a participant has fewer cells; a row of the grid is a condition if every cell has exactly one.
+    # Derived arrays that every step of every fit needs: cells on a grid (rows, participants), with
+    # zero weights where a participant has fewer cells; a row of the grid is a condition if every
+    # cell has exactly one.
 
     @cached_property
     def person(self) -> np.ndarray:
         """Number of the participant of each cell."""
-        return np.repeat(
-            np.arange(len(self.participants)), np.diff([*self.starts, len(self.design)])
-        )
+        cells_of_participants = np.diff([*self.starts, len(self.design)])
+        return np.repeat(np.arange(len(self.participants)), cells_of_participants)
 
     @cached_property
     def one_condition(self) -> np.ndarray | None:
-        """The condition of each cell, if each is in one, and each participant in it once at most; else None."""
-        ones, condition = self.design == 1, self.design.argmax(axis=1)
-        apart = (ones.sum(axis=1) == 1).all() and np.count_nonzero(self.design) == len(self.design)
-        key = self.person * self.design.shape[1] + condition
-        return condition if apart and len(np.unique(key)) == len(key) else None
+        """The condition of each cell, if it is in one, which no other of the participant is; or None."""
+        in_exactly_one = ((self.design == 1).sum(axis=1) == 1).all()
+        if not in_exactly_one or np.count_nonzero(self.design) != len(self.design):
+            return None
+        condition = self.design.argmax(axis=1)
+        participant_in_condition = self.person * self.design.shape[1] + condition
+        if len(np.unique(participant_in_condition)) < len(condition):
+            return None
+        return condition
 
     def on_grid(self, values: np.ndarray) -> np.ndarray:
         """Values of the cells, (cells, ...), on the grid: (rows, participants, ...)."""
         if self.one_condition is not None:
-            row, count = self.one_condition, self.design.shape[1]
+            row = self.one_condition
+            count = self.design.shape[1]
         else:
             row = np.arange(len(self.design)) - self.starts[self.person]
             count = row.max() + 1
@@ -245,7 +304,8 @@ class NestedSums:
     @cached_property
     def products(self) -> np.ndarray:
         """Products of the fixed effects: (rows * participants, p * p)."""
-        return (self.effects[:, :, None] * self.effects[:, None, :]).reshape(len(self.effects), -1)
+        products = self.effects[:, :, None] * self.effects[:, None, :]
+        return products.reshape(len(self.effects), -1)
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -258,53 +318,70 @@ class NestedSums:
         return np.add.reduceat(self.counts, self.starts, axis=0)
 
     @cached_property
-    def _of_sizes(self) -> tuple[np.ndarray, tuple[int, int]]:
-        """Rows and totals of cells, and squares of participants, side by side, (sizes, ...); shape of the grid."""
-        rows, totals = (self.on_grid(table) for table in (self.counts * self.sizes, self.totals))
+    def _grid(self) -> tuple[int, int]:
+        """Rows and participants of the grid."""
+        return self.on_grid(self.counts).shape[:2]
+
+    @cached_property
+    def _of_sizes(self) -> np.ndarray:
+        """Rows and totals of cells, and squares of participants, side by side: (sizes, ...)."""
+        rows = self.on_grid(self.counts * self.sizes)
+        totals = self.on_grid(self.totals)
         squares = np.add.reduceat(self.squares, self.starts, axis=0)
-        width = len(self.sizes)
-        return np.concatenate(
-            [part.reshape(-1, width).T for part in (rows, totals, squares)], axis=1
-        ), rows.shape[:2]
+        by_size = [table.reshape(-1, len(self.sizes)).T for table in (rows, totals, squares)]
+        return np.concatenate(by_size, axis=1)
 
-    def of_groups(self, ratio: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        r"""Rows and totals of cells, and squares of participants, weighted by :math:`s (sn)^k, s = 1/(1 + n\,ratio)`.
+    def of_groups(self, ratio: np.ndarray) -> list[_GroupSums]:
+        r"""Sums over groups weighted by :math:`s (sn)^k, s = 1/(1 + n\,ratio)`.
 
-        For k = 0 and, where groups have a variance, 1 and 2; without one, of which there is one for all draws.
+        For k = 0 and, where groups have a variance, 1 and 2; without one, of which there is one for
+        all draws.
         """
-        tables, grid = self._of_sizes
-        shrink = 1 / (1 + self.sizes * (ratio if self.free[2] else ratio[:1]))
-        cells, found = grid[0] * grid[1], []
-        for power in range(3 if self.free[2] else 1):
-            sums = (shrink * (shrink * self.sizes) ** power) @ tables
-            rows, totals = (
-                part.reshape(-1, *grid) for part in (sums[:, :cells], sums[:, cells : 2 * cells])
+        groups_vary = self.free[2]
+        if groups_vary:
+            powers = range(3)
+        else:
+            powers = range(1)
+            ratio = ratio[:1]
+        shrink = 1 / (1 + self.sizes * ratio)
+        cells = self._grid[0] * self._grid[1]
+        of_powers = []
+        for k in powers:
+            sums = (shrink * (shrink * self.sizes) ** k) @ self._of_sizes
+            group_sums = _GroupSums(
+                rows=sums[:, :cells].reshape(-1, *self._grid),
+                totals=sums[:, cells : 2 * cells].reshape(-1, *self._grid),
+                squares=sums[:, 2 * cells :],
             )
-            found.append((rows, totals, sums[:, 2 * cells :]))
-        return found
+            of_powers.append(group_sums)
+        return of_powers
 
     def by_participant(self, weights: np.ndarray, totals: np.ndarray) -> np.ndarray:
-        """Sums of (weighted fixed effects, totals) of each participant's cells: (draws, p + 1, participants)."""
+        """Sums of (weighted effects, totals) of participants' cells: (draws, p + 1, participants)."""
         if self.one_condition is None:
             effects = self.effects.reshape(*weights.shape[1:], -1)
             weights = np.einsum("drn,rnk->dkn", weights, effects)
         return np.concatenate([weights, totals.sum(axis=1, keepdims=True)], axis=1)
 
     def by_cell(self, values: np.ndarray) -> np.ndarray:
-        """Inner products of each cell's fixed effects with its participant's values, (draws, p, participants)."""
+        """Inner products of a cell's effects with its participant's values, (draws, p, people)."""
         if self.one_condition is not None:
             return values
-        return np.einsum("dkn,rnk->drn", values, self.effects.reshape(-1, *values.shape[:0:-1]))
+        effects = self.effects.reshape(-1, *values.shape[:0:-1])
+        return np.einsum("dkn,rnk->drn", values, effects)
 
     def cross_products(
         self, draws: np.ndarray, weights: np.ndarray, totals: np.ndarray, squares: np.ndarray
     ) -> np.ndarray:
-        """Cross products of (fixed effects, outcome) over the cells, in each draw: (draws, p + 1, p + 1)."""
+        """Cross products of (fixed effects, outcome) over the cells: (draws, p + 1, p + 1)."""
         width = self.design.shape[1]
+        drawn_weights = (draws[:, None] * weights).reshape(len(draws), -1)
+        drawn_totals = (draws[:, None] * totals).reshape(len(draws), -1)
+        with_outcome = drawn_totals @ self.effects
         cross = np.empty((len(draws), width + 1, width + 1))
-        flat = lambda values: (draws[:, None] * values).reshape(len(draws), -1)  # noqa: E731
-        cross[:, :-1, :-1] = (flat(weights) @ self.products).reshape(-1, width, width)
-        cross[:, -1, :-1] = cross[:, :-1, -1] = flat(totals) @ self.effects
+        cross[:, :-1, :-1] = (drawn_weights @ self.products).reshape(-1, width, width)
+        cross[:, -1, :-1] = with_outcome
+        cross[:, :-1, -1] = with_outcome
         cross[:, -1, -1] = (draws * squares).sum(axis=1)
         return cross
 
@@ -326,59 +403,71 @@ def nested_sums(
     cells: pd.Series,
     groups: pd.Series | None = None,
 ) -> NestedSums:
-    """Return sums of rows nested in groups, in cells, in participants, as :func:`fit_nested` takes them."""
-    y, design = np.asarray(y, dtype=float), np.asarray(design, dtype=float)
-    who, names = pd.factorize(pd.Series(participants).to_numpy())
-    inner = pd.factorize(pd.Series(cells).to_numpy())[0]
-    own = np.arange(len(y)) if groups is None else pd.factorize(pd.Series(groups).to_numpy())[0]
-    # Codes in order of the participants, so that the cells of one stand side by side.
-    cell = np.unique(who * (inner.max() + 1) + inner, return_inverse=True)[1]
-    group = np.unique(cell * (own.max() + 1) + own, return_inverse=True)[1]
-    size, total = np.bincount(group).astype(float), np.bincount(group, weights=y)
+    """Return sums of rows nested in groups, cells, participants, as :func:`fit_nested` takes them."""
+    y = np.asarray(y, dtype=float)
+    design = np.asarray(design, dtype=float)
+    participant, names = pd.factorize(pd.Series(participants).to_numpy())
+    cell_name = pd.factorize(pd.Series(cells).to_numpy())[0]
+    # Without groups, each row is one.
+    groups = range(len(y)) if groups is None else groups
+    group_name = pd.factorize(pd.Series(groups).to_numpy())[0]
+    # Codes in order of the participants, so that the cells of a participant stand side by side.
+    cell_key = participant * (cell_name.max() + 1) + cell_name
+    cell = np.unique(cell_key, return_inverse=True)[1]
+    group_key = cell * (group_name.max() + 1) + group_name
+    group = np.unique(group_key, return_inverse=True)[1]
+
+    size = np.bincount(group).astype(float)
+    total = np.bincount(group, weights=y)
     cell_of_group = np.zeros(len(size), dtype=int)
     cell_of_group[group] = cell
-    who_of_cell = np.zeros(cell.max() + 1, dtype=int)
-    who_of_cell[cell] = who
-    design_of_cell = np.zeros((len(who_of_cell), design.shape[1]))
+    participant_of_cell = np.zeros(cell.max() + 1, dtype=int)
+    participant_of_cell[cell] = participant
+    design_of_cell = np.zeros((len(participant_of_cell), design.shape[1]))
     design_of_cell[cell] = design
+
     sizes, size_index = np.unique(size, return_inverse=True)
-    tables = np.zeros((3, len(who_of_cell), len(sizes)))
-    for table, values in zip(tables, (np.ones_like(size), total, total**2 / size), strict=True):
-        np.add.at(table, (cell_of_group, size_index), values)
-    squares = np.bincount(who, weights=y**2, minlength=len(names))
-    between = np.bincount(who_of_cell, weights=tables[2].sum(axis=1))
-    cells_of_one, groups_of_one = np.bincount(who_of_cell), np.bincount(cell_of_group)
-    nested_groups = bool((size > 1).any())
-    free = np.array(
-        [
-            len(names) > 1 and (np.bincount(who_of_cell[cell_of_group]).max() > 1 or nested_groups),
-            cells_of_one.max() > 1 and (groups_of_one.max() > 1 or nested_groups),
-            nested_groups and groups_of_one.max() > 1,
-        ]
-    )
+    by_cell_and_size = np.zeros((3, len(participant_of_cell), len(sizes)))
+    counts, totals, squares = by_cell_and_size
+    np.add.at(counts, (cell_of_group, size_index), np.ones_like(size))
+    np.add.at(totals, (cell_of_group, size_index), total)
+    np.add.at(squares, (cell_of_group, size_index), total**2 / size)
+    squares_of_rows = np.bincount(participant, weights=y**2, minlength=len(names))
+    between_groups = np.bincount(participant_of_cell, weights=squares.sum(axis=1))
+
+    # A variance is free where there are several units at its level, and smaller ones within one.
+    most_cells = np.bincount(participant_of_cell).max()
+    most_groups = np.bincount(cell_of_group).max()
+    most_groups_of_participant = np.bincount(participant_of_cell[cell_of_group]).max()
+    groups_have_rows = bool((size > 1).any())
+    participants_vary = len(names) > 1 and (most_groups_of_participant > 1 or groups_have_rows)
+    cells_vary = most_cells > 1 and (most_groups > 1 or groups_have_rows)
+    groups_vary = groups_have_rows and most_groups > 1
     return NestedSums(
         participants=pd.Index(names),
-        starts=np.searchsorted(who_of_cell, np.arange(len(names))),
+        starts=np.searchsorted(participant_of_cell, np.arange(len(names))),
         design=design_of_cell,
         sizes=sizes,
-        counts=tables[0],
-        totals=tables[1],
-        squares=tables[2],
-        within=np.maximum(squares - between, 0),
-        free=free,
+        counts=counts,
+        totals=totals,
+        squares=squares,
+        within=np.maximum(squares_of_rows - between_groups, 0),
+        free=np.array([participants_vary, cells_vary, groups_vary]),
     )
 
 
 def fit_nested(
-    sums: NestedSums, weights: np.ndarray | None = None, start: np.ndarray | None = None
+    sums: NestedSums,
+    weights: np.ndarray | None = None,
+    start: np.ndarray | None = None,
 ) -> Nested:
-    r"""Return the nested model fitted by restricted maximum likelihood (REML), for many resamples at once.
+    r"""Return the nested model fitted by restricted maximum likelihood (REML), for many resamples.
 
     .. math:: y = X\beta + u_p + v_{pc} + w_{pcg} + e
 
     with independent normal effects of participants, of cells, of groups, and of rows. All that
-    the likelihood needs of a participant follows, for given ratios of the variances to the residual one, from sums per
-    cell; the ratios are found by Newton steps within their bounds.
+    the likelihood needs of a participant follows, for given ratios of the variances to the residual
+    one, from sums per cell; the ratios are found by Newton steps within their bounds.
 
     Examples
     --------
@@ -393,87 +482,87 @@ def fit_nested(
     if weights is None:
         fit = fit_nested(sums, np.ones((1, len(sums.participants))), start)
         return Nested(fit.coefficients[0], fit.covariance[0], fit.variances[0], fit.deviance[0])
-    begin = np.log1p(np.where(sums.free, 0.5 if start is None else start, 0.0))
-    width = _ARRAYS * len(sums.design)
-    fits = [
-        _fit_chunk(sums, weights[piece], begin) for piece in pieces(len(weights), width, _CHUNK)
-    ]
-    return Nested(
-        *(
-            np.concatenate([getattr(fit, name) for fit in fits])
-            for name in Nested.__dataclass_fields__
-        )
-    )
+    ratios = 0.5 if start is None else start
+    log_ratio = np.log1p(np.where(sums.free, ratios, 0.0))
+    chunks = pieces(len(weights), _ARRAYS * len(sums.design), _CHUNK)
+    return Nested(**_joined([_fit_chunk(sums, weights[chunk], log_ratio) for chunk in chunks]))
 
 
-def _fit_chunk(sums: NestedSums, weights: np.ndarray, begin: np.ndarray) -> Nested:
-    """Newton steps in log(1 + ratio), bounded below by 0; steps that do not descend are shortened."""
+def _fit_chunk(sums: NestedSums, weights: np.ndarray, start: np.ndarray) -> Nested:
+    """Newton steps in log(1 + ratio), from 0 up; steps that do not descend are shortened."""
     free = np.flatnonzero(sums.free)
-    log_ratio = np.tile(begin, (len(weights), 1))
+    iterations = _ITERATIONS if len(free) else 0
+    log_ratio = np.tile(start, (len(weights), 1))
+    shrink = np.ones(len(weights))
     with np.errstate(divide="ignore", invalid="ignore"):
         state = _likelihood(sums, weights, log_ratio)
-        active, shrink = np.flatnonzero(np.isfinite(state.deviance)), np.ones(len(weights))
-        for _ in range(_ITERATIONS if len(free) else 0):
+        active = np.flatnonzero(np.isfinite(state.deviance))
+        for _ in range(iterations):
             if not len(active):
                 break
-            now = _Likelihood(*(part[active] for part in state))
-            step = shrink[active, None] * _newton_step(log_ratio[active], now, free)
-            trial = np.clip(log_ratio[active] + step, 0, _LARGEST_LOG)
+            current = log_ratio[active]
+            step = shrink[active, None] * _newton_step(current, state.of_draws(active), free)
+            trial = np.clip(current + step, 0, _LARGEST_LOG)
             trial[trial < _SMALL_STEP] = 0
             tried = _likelihood(sums, weights[active], trial)
-            # Convergence is quadratic: the step after one this small is below rounding, as are its gains.
-            small = np.abs(trial - log_ratio[active]).max(axis=1) < _SMALL_STEP
+            # Convergence is quadratic: the step after one this small is below rounding, as are its
+            # gains.
+            is_small = np.abs(trial - current).max(axis=1) < _SMALL_STEP
             before = state.deviance[active]
-            better = small | (tried.deviance < before + _ROUNDING * np.abs(before))
-            rows = active[better]
-            log_ratio[rows], shrink[rows] = trial[better], 1
-            shrink[active[~better]] /= 4
-            for whole, part in zip(state, tried, strict=True):
-                whole[rows] = part[better]
-            active = active[~small]
+            is_better = is_small | (tried.deviance < before + _ROUNDING * np.abs(before))
+            improved = active[is_better]
+            log_ratio[improved] = trial[is_better]
+            shrink[improved] = 1
+            shrink[active[~is_better]] /= 4
+            state.set_draws(improved, tried.of_draws(is_better))
+            active = active[~is_small]
     variances = np.column_stack([np.expm1(log_ratio) * state.residual[:, None], state.residual])
     variances[~np.isfinite(state.deviance)] = np.nan
     freedom = weights @ sums.rows - sums.design.shape[1]
     return Nested(
-        state.coefficients,
-        state.residual[:, None, None] * state.inverse,
-        variances,
-        state.deviance + freedom * (1 + np.log(2 * np.pi)),
+        coefficients=state.coefficients,
+        covariance=state.residual[:, None, None] * state.inverse,
+        variances=variances,
+        deviance=state.deviance + freedom * (1 + np.log(2 * np.pi)),
     )
 
 
 def _newton_step(log_ratio: np.ndarray, state: "_Likelihood", free: np.ndarray) -> np.ndarray:
     """A descending step of the free ratios; none of a ratio that is at a bound."""
-    ahead = np.exp(log_ratio)  # derivative of the ratio
-    gradient = state.gradient * ahead
-    hessian = (
-        state.curvature
-        - state.squares[:, :, None] * state.squares[:, None, :] / state.freedom[:, None, None]
-    )
-    hessian = hessian * ahead[:, :, None] * ahead[:, None, :]
+    ratio_1 = np.exp(log_ratio)  # derivative of the ratio in log(1 + ratio)
+    gradient = state.gradient * ratio_1
+    squares = state.squares[:, :, None] * state.squares[:, None, :]
+    hessian = state.curvature - squares / state.freedom[:, None, None]
+    hessian = hessian * ratio_1[:, :, None] * ratio_1[:, None, :]
     hessian[:, range(3), range(3)] += gradient
-    gradient, hessian = gradient[:, free], hessian[:, free[:, None], free]
-    at = log_ratio[:, free]
-    held = (
-        (at <= 0) & (gradient > 0) | (at >= _LARGEST_LOG) & (gradient < 0) | ~np.isfinite(gradient)
-    )
-    gradient = np.where(held, 0, gradient)
-    hessian = np.where(held[:, :, None] | held[:, None, :] | ~np.isfinite(hessian), 0, hessian)
-    hessian[:, range(len(free)), range(len(free))] += held
+    gradient = gradient[:, free]
+    hessian = hessian[:, free[:, None], free]
+
+    free_log_ratio = log_ratio[:, free]
+    at_lower_bound = (free_log_ratio <= 0) & (gradient > 0)
+    at_upper_bound = (free_log_ratio >= _LARGEST_LOG) & (gradient < 0)
+    is_held = at_lower_bound | at_upper_bound | ~np.isfinite(gradient)
+    gradient = np.where(is_held, 0, gradient)
+    without_curvature = is_held[:, :, None] | is_held[:, None, :] | ~np.isfinite(hessian)
+    hessian = np.where(without_curvature, 0, hessian)
+    hessian[:, range(len(free)), range(len(free))] += is_held
+
     # Where the deviance is not convex, its curvature's size still scales the descent.
-    sizes, axes = np.linalg.eigh(hessian)
-    scaled = np.einsum("dij,di->dj", axes, gradient) / np.maximum(np.abs(sizes), 1e-2)
+    curvatures, axes = np.linalg.eigh(hessian)
+    gradient_along_axes = np.einsum("dij,di->dj", axes, gradient)
+    step_along_axes = gradient_along_axes / np.maximum(np.abs(curvatures), 1e-2)
     step = np.zeros_like(log_ratio)
-    step[:, free] = -np.einsum("dij,dj->di", axes, scaled)
+    step[:, free] = -np.einsum("dij,dj->di", axes, step_along_axes)
     return step / np.maximum(1, np.abs(step).max(axis=1, keepdims=True))
 
 
 class _Likelihood(NamedTuple):
-    """The deviance at given ratios of the variances to the residual one, and its derivatives in them.
+    """The deviance at given ratios of the variances to the residual one, and its derivatives.
 
-    ``squares`` (draws, 3) is the derivative of the residual sum of squares by the residual variance, ``slopes``
-    (draws, 3, p, p) that of the weighted cross products of the design, whose inverse is ``inverse``. ``gradient`` holds
-    first derivatives, and ``curvature`` second ones with the residual variance held at its estimate.
+    ``squares`` (draws, 3) is the derivative of the residual sum of squares by the residual
+    variance, ``slopes`` (draws, 3, p, p) that of the weighted cross products of the design, whose
+    inverse is ``inverse``. ``gradient`` holds first derivatives, and ``curvature`` second ones with
+    the residual variance held at its estimate.
     """
 
     deviance: np.ndarray
@@ -486,132 +575,259 @@ class _Likelihood(NamedTuple):
     residual: np.ndarray
     freedom: np.ndarray
 
+    def of_draws(self, draws: np.ndarray) -> "_Likelihood":
+        """The same of some of the draws."""
+        return _Likelihood(*(values[draws] for values in self))
+
+    def set_draws(self, draws: np.ndarray, of_draws: "_Likelihood") -> None:
+        """Write other values of some of the draws into the arrays."""
+        for values, values_of_draws in zip(self, of_draws, strict=True):
+            values[draws] = values_of_draws
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """What cells and participants add to the likelihood, in the letters of :func:`_likelihood`.
+
+    Of cells (draws, rows, participants): N, T, u, h, m. Of participants (draws, participants): W,
+    v, f; o is (draws, p + 1, participants). ``by_groups`` holds the sums of which N and T are the
+    first, with weights s, then :math:`s^2 n` and :math:`s^3 n^2`.
+    """
+
+    c: np.ndarray
+    u: np.ndarray
+    h: np.ndarray
+    m: np.ndarray
+    W: np.ndarray
+    v: np.ndarray
+    f: np.ndarray
+    o: np.ndarray
+    by_groups: list[_GroupSums]
+
+
+def _terms(sums: NestedSums, ratios: np.ndarray) -> _Terms:
+    """What cells and participants add to the likelihood at given ratios."""
+    a = ratios[:, :1]
+    c = ratios[:, 1:2, None]
+    g = ratios[:, 2:]
+    by_groups = sums.of_groups(g)
+    N = by_groups[0].rows
+    T = by_groups[0].totals
+    u = 1 / (1 + c * N)
+    h = N * u
+    m = T * u
+    W = h.sum(axis=1)
+    v = 1 / (1 + a * W)
+    f = a * v
+    o = sums.by_participant(h, m)
+    return _Terms(c=c, u=u, h=h, m=m, W=W, v=v, f=f, o=o, by_groups=by_groups)
+
 
 def _likelihood(sums: NestedSums, weights: np.ndarray, log_ratio: np.ndarray) -> _Likelihood:
     r"""Deviance and derivatives at ``log_ratio``, logarithms of 1 + ratio.
 
-    With a, c and g the ratios of participants, cells and groups: of a cell, :math:`I = \sum n s` and
-    :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and :math:`u = 1/(1 + cI)`; it
-    enters the cross products by h = Iu with its design and by m = Tu with the outcome. Of a participant, W is the sum
-    of h, o that of (h design, m), and :math:`f = a/(1 + aW)`; the cross products are those of the cells less
-    :math:`f o o^\top`. Derivatives follow by the chain rule.
+    With a, c and g the ratios of participants, cells and groups: of a cell, :math:`N = \sum n s`
+    and :math:`T = \sum t s` over its groups of n rows and total t, :math:`s = 1/(1 + ng)`, and
+    :math:`u = 1/(1 + cN)`; it enters the cross products by h = Nu with its design and by m = Tu
+    with the outcome. Of a participant, W is the sum of h, o that of (h design, m), :math:`v = 1/(1
+    + aW)`, and :math:`f = av`; the cross products are those of the cells less :math:`f o o^\top`.
+    Derivatives follow by the chain rule.
     """
     ratios = np.expm1(log_ratio)
-    a, c = ratios[:, :1], ratios[:, 1:2, None]
-    (rows, total, squared), *by_groups = sums.of_groups(ratios[:, 2:])
-    u = 1 / (1 + c * rows)
-    h, m = rows * u, total * u
-    held = h.sum(axis=1)
-    v = 1 / (1 + a * held)
-    f = a * v
-    o = sums.by_participant(h, m)
-    cross = sums.cross_products(weights, h, m, sums.within + squared - (c * m * total).sum(axis=1))
-    cross -= (o * (weights * f)[:, None]) @ np.swapaxes(o, 1, 2)
+    terms = _terms(sums, ratios)
+    o = terms.o
+    of_groups = terms.by_groups[0]
+    of_cells = (terms.c * terms.m * of_groups.totals).sum(axis=1)
+    squares_of_outcome = sums.within + of_groups.squares - of_cells
+    cross = sums.cross_products(weights, terms.h, terms.m, squares_of_outcome)
+    cross -= (o * (weights * terms.f)[:, None]) @ np.swapaxes(o, 1, 2)
     freedom = weights @ sums.rows - sums.design.shape[1]
     inverse, coefficients, residual = _solve(cross, freedom)
-    logs = (
-        np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T
-        - np.log(u).sum(axis=1)
-        - np.log(v)
-    )
+
+    logs_of_groups = np.log1p(sums.sizes * ratios[:, 2:]) @ sums.counts_of_person.T
+    logs = logs_of_groups - np.log(terms.u).sum(axis=1) - np.log(terms.v)
     deviance = freedom * np.log(residual) + (weights * logs).sum(axis=1)
     deviance = deviance + np.log(np.linalg.det(cross[:, :-1, :-1]))
 
-    # What a change of the cross products does to the deviance.
+    # E: what a change of the cross products does to the deviance.
     r = np.concatenate([-coefficients, np.ones_like(residual)[:, None]], axis=1)
-    effect = r[:, :, None] * r[:, None, :] / residual[:, None, None]
-    effect[:, :-1, :-1] += inverse
-    gradient, curvature, slopes = _derivatives(
-        sums, weights, effect, (c, u, m, rows, by_groups), (held, v, f, o)
-    )
-    gradient += np.einsum("dij,dkij->dk", effect, slopes)
-    turned = (slopes @ r[:, None, :, None])[..., 0]
-    squares = (turned * r[:, None]).sum(axis=2) / residual[:, None]
-    slopes, turned = slopes[..., :-1, :-1], turned[..., :-1]
-    curvature -= 2 * turned @ inverse @ np.swapaxes(turned, 1, 2) / residual[:, None, None]
-    scaled = inverse[:, None] @ slopes
-    curvature -= np.einsum("dkij,dlji->dkl", scaled, scaled)
+    E = r[:, :, None] * r[:, None, :] / residual[:, None, None]
+    E[:, :-1, :-1] += inverse
+    gradient, curvature, slopes = _derivatives(sums, weights, E, terms)
+    gradient += np.einsum("dij,dkij->dk", E, slopes)
+
+    # The coefficients move with the ratios, and the inverse with the cross products.
+    slopes_r = (slopes @ r[:, None, :, None])[..., 0]
+    squares = (slopes_r * r[:, None]).sum(axis=2) / residual[:, None]
+    slopes = slopes[..., :-1, :-1]
+    slopes_r = slopes_r[..., :-1]
+    of_coefficients = 2 * slopes_r @ inverse @ np.swapaxes(slopes_r, 1, 2)
+    curvature -= of_coefficients / residual[:, None, None]
+    inverse_slopes = inverse[:, None] @ slopes
+    curvature -= np.einsum("dkij,dlji->dkl", inverse_slopes, inverse_slopes)
     return _Likelihood(
-        deviance, gradient, curvature, squares, slopes, inverse, coefficients, residual, freedom
+        deviance=deviance,
+        gradient=gradient,
+        curvature=curvature,
+        squares=squares,
+        slopes=slopes,
+        inverse=inverse,
+        coefficients=coefficients,
+        residual=residual,
+        freedom=freedom,
     )
 
 
 def _derivatives(
-    sums, weights, effect, cells, participants
+    sums: NestedSums,
+    weights: np.ndarray,
+    E: np.ndarray,
+    terms: _Terms,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First derivatives of the logarithms; second ones of the deviance at given cross products; first ones of these."""
-    held, v, f, o = participants
-    first, second = _of_cells(sums, *cells)
-    pull = effect @ o
-    oo = (pull * o).sum(axis=1)
+    r"""Gradient of the logarithms, curvature of the deviance, and slopes of the cross products.
 
-    # By the weight and the total of a cell, and by its square.
-    grid = (len(weights), *cells[3].shape[1:])
-    by_weight = (effect[:, :-1, :-1].reshape(len(weights), -1) @ sums.products.T).reshape(grid)
-    by_weight = by_weight - 2 * f[:, None] * sums.by_cell(pull[:, :-1]) + (f**2 * oo + f)[:, None]
-    by_total = 2 * (
-        (effect[:, :-1, -1] @ sums.effects.T).reshape(grid) - (f * pull[:, -1])[:, None]
-    )
-    by_square = effect[:, -1, -1, None]
+    All are derivatives in the ratios a, c, g, in this order; E, what a change of the cross products
+    does to the deviance, is held. Of the cross products S and the sum L of the logarithms, the
+    deviance is then :math:`\mathrm{tr}(E S) + L`. A participant enters these by
+    :math:`-f o o^\top` and :math:`\log(1 + aW)`, with the derivatives
 
-    slopes = np.zeros((len(weights), 3, *effect.shape[1:]))
-    gradient, curvature = np.zeros((len(weights), 3)), np.zeros((len(weights), 3, 3))
+    .. math:: f_a = v^2, \quad f_W = -f^2, \quad \log(1 + aW)_a = Wv, \quad \log(1 + aW)_W = f
+
+    and c and g change h and m of its cells, hence W and o. A name ending in _i or _ij is a
+    derivative in one or two of c and g.
+    """
+    W = terms.W
+    v = terms.v
+    f = terms.f
+    o = terms.o
+    Eo = E @ o
+    oEo = (Eo * o).sum(axis=1)
+    by_ratio, by_two_ratios = _derivatives_of_cells(sums, terms)
+
+    slopes = np.zeros((len(weights), 3, *E.shape[1:]))
+    gradient = np.zeros((len(weights), 3))
+    curvature = np.zeros((len(weights), 3, 3))
+
+    # In the ratio a, of which only f and the logarithm depend.
     slopes[:, 0] = -(o * (weights * v**2)[:, None]) @ np.swapaxes(o, 1, 2)
-    gradient[:, 0] = (weights * held * v).sum(axis=1)
-    curvature[:, 0, 0] = (weights * held * v**2 * (2 * v * oo - held)).sum(axis=1)
-    moved = {}
-    for i, (h_i, m_i, of_cell, of_person, log) in first.items():
-        held_i, o_i = h_i.sum(axis=1), sums.by_participant(h_i, m_i)
-        turned = (o_i - (f * held_i / 2)[:, None] * o) * (weights * f)[:, None]
-        both = turned @ np.swapaxes(o, 1, 2)
-        slopes[:, i] = sums.cross_products(weights, h_i, m_i, of_person + of_cell.sum(axis=1))
-        slopes[:, i] -= both + np.swapaxes(both, 1, 2)
-        oo_i = (pull * o_i).sum(axis=1)
-        gradient[:, i] = (weights * (log + f * held_i)).sum(axis=1)
-        curvature[:, 0, i] = (weights * v**2 * (held_i * (1 + 2 * f * oo) - 2 * oo_i)).sum(axis=1)
-        moved[i] = held_i, o_i, oo_i
-    for (i, j), (h_ij, m_ij, of_cell, of_person, log) in second.items():
-        (held_i, o_i, oo_i), (held_j, o_j, oo_j) = moved[i], moved[j]
-        of_cells = (h_ij * by_weight + m_ij * by_total).sum(axis=1) + by_square * (
-            of_person + of_cell.sum(axis=1)
-        )
-        together = 2 * (held_i * oo_j + held_j * oo_i) - held_i * held_j * (1 + 2 * f * oo)
-        crossed = ((effect @ o_i) * o_j).sum(axis=1)
-        curvature[:, i, j] = (weights * (log + of_cells + f**2 * together - 2 * f * crossed)).sum(
-            axis=1
-        )
-    curvature += np.swapaxes(np.triu(curvature, 1), 1, 2)
+    gradient[:, 0] = (weights * W * v).sum(axis=1)
+    curvature[:, 0, 0] = (weights * W * v**2 * (2 * v * oEo - W)).sum(axis=1)
 
+    # In c or g, once, and in a and one of these.
+    W_by = {}
+    o_by = {}
+    oEo_by = {}
+    for i, cell_i in by_ratio.items():
+        W_i = cell_i.h.sum(axis=1)
+        o_i = sums.by_participant(cell_i.h, cell_i.m)
+        oEo_i = (Eo * o_i).sum(axis=1)
+        squares_i = cell_i.squares_of_participants + cell_i.squares_of_cells.sum(axis=1)
+        half_of_foo_i = (o_i - (f * W_i / 2)[:, None] * o) * (weights * f)[:, None]
+        half_of_foo_i = half_of_foo_i @ np.swapaxes(o, 1, 2)
+        slopes[:, i] = sums.cross_products(weights, cell_i.h, cell_i.m, squares_i)
+        slopes[:, i] -= half_of_foo_i + np.swapaxes(half_of_foo_i, 1, 2)
+        gradient[:, i] = (weights * (cell_i.logs + f * W_i)).sum(axis=1)
+        curvature_ai = v**2 * (W_i * (1 + 2 * f * oEo) - 2 * oEo_i)
+        curvature[:, 0, i] = (weights * curvature_ai).sum(axis=1)
+        W_by[i] = W_i
+        o_by[i] = o_i
+        oEo_by[i] = oEo_i
+
+    # What h, m and the square of a cell do to the deviance.
+    grid = (len(weights), *terms.h.shape[1:])
+    xEx = (E[:, :-1, :-1].reshape(len(weights), -1) @ sums.products.T).reshape(grid)
+    xEy = (E[:, :-1, -1] @ sums.effects.T).reshape(grid)
+    xEo = sums.by_cell(Eo[:, :-1])
+    by_h = xEx - 2 * f[:, None] * xEo + (f**2 * oEo + f)[:, None]
+    by_m = 2 * (xEy - (f * Eo[:, -1])[:, None])
+    by_square = E[:, -1, -1, None]
+
+    # In c or g, twice.
+    for (i, j), cell_ij in by_two_ratios.items():
+        squares_ij = cell_ij.squares_of_participants + cell_ij.squares_of_cells.sum(axis=1)
+        of_cells = (cell_ij.h * by_h + cell_ij.m * by_m).sum(axis=1) + by_square * squares_ij
+        of_W_and_o = 2 * (W_by[i] * oEo_by[j] + W_by[j] * oEo_by[i])
+        of_W = W_by[i] * W_by[j] * (1 + 2 * f * oEo)
+        oEo_ij = ((E @ o_by[i]) * o_by[j]).sum(axis=1)
+        curvature_ij = cell_ij.logs + of_cells + f**2 * (of_W_and_o - of_W) - 2 * f * oEo_ij
+        curvature[:, i, j] = (weights * curvature_ij).sum(axis=1)
+    curvature += np.swapaxes(np.triu(curvature, 1), 1, 2)
     return gradient, curvature, slopes
 
 
-def _of_cells(sums, c, u, m, rows, by_groups) -> tuple[dict, dict]:
-    """First and second derivatives of h, m, squares of cells and of participants, and of the logarithms besides W's."""
-    h, first, second = rows * u, {}, {}
-    if sums.free[1]:
-        first[1] = -h * h, -m * h, -m * m, 0.0, h.sum(axis=1)
-        second[1, 1] = *(-2 * h * slope for slope in first[1][:3]), 0.0, first[1][0].sum(axis=1)
-    if sums.free[2]:
-        (rows_2, total_2, squared_2), (rows_3, total_3, squared_3) = by_groups
-        bent, k = c * rows_2 * u, total_2 - c * m * rows_2
-        first[2] = (
-            -rows_2 * u * u,
-            -u * k,
-            c * m * (total_2 + k),
-            -squared_2,
-            (rows - bent).sum(axis=1),
+class _CellDerivative(NamedTuple):
+    """Derivatives, in one or two of the ratios c and g, of what cells add to the likelihood.
+
+    Of h, of m, of the squares of cells and of participants, and of the logarithms but for that of
+    1 + aW.
+    """
+
+    h: np.ndarray
+    m: np.ndarray
+    squares_of_cells: np.ndarray
+    squares_of_participants: np.ndarray | float
+    logs: np.ndarray
+
+
+def _derivatives_of_cells(
+    sums: NestedSums,
+    terms: _Terms,
+) -> tuple[dict[int, _CellDerivative], dict[tuple[int, int], _CellDerivative]]:
+    """First and second derivatives of what cells add, by the index of the ratio: 1 is c, 2 is g."""
+    c = terms.c
+    u = terms.u
+    h = terms.h
+    m = terms.m
+    by_ratio = {}
+    by_two_ratios = {}
+    cells_vary, groups_vary = sums.free[1:]
+    if cells_vary:
+        by_ratio[1] = _CellDerivative(
+            h=-h * h,
+            m=-m * h,
+            squares_of_cells=-m * m,
+            squares_of_participants=0.0,
+            logs=h.sum(axis=1),
         )
-        second[2, 2] = (
-            2 * u * u * (rows_3 - rows_2 * bent),
-            2 * u * (total_3 - c * m * rows_3 - bent * k),
-            -2 * c * (m * (2 * total_3 - c * m * rows_3) + u * k * k),
-            2 * squared_3,
-            (2 * c * rows_3 * u - rows_2 - bent * bent).sum(axis=1),
+        by_two_ratios[1, 1] = _CellDerivative(
+            h=-2 * h * by_ratio[1].h,
+            m=-2 * h * by_ratio[1].m,
+            squares_of_cells=-2 * h * by_ratio[1].squares_of_cells,
+            squares_of_participants=0.0,
+            logs=by_ratio[1].h.sum(axis=1),
         )
-    if len(first) == 2:
-        h_2, m_2 = first[2][:2]
-        second[1, 2] = -2 * h * h_2, -(m_2 * h + m * h_2), -2 * m * m_2, 0.0, h_2.sum(axis=1)
-    return first, second
+    if groups_vary:
+        # The derivative of N in g is -N_2, and that of N_2 is -2 N_3; so for T.
+        N = terms.by_groups[0].rows
+        N_2, T_2, squares_2 = terms.by_groups[1]
+        N_3, T_3, squares_3 = terms.by_groups[2]
+        cuN_2 = c * N_2 * u
+        k = T_2 - c * m * N_2
+        by_ratio[2] = _CellDerivative(
+            h=-N_2 * u * u,
+            m=-u * k,
+            squares_of_cells=c * m * (T_2 + k),
+            squares_of_participants=-squares_2,
+            logs=(N - cuN_2).sum(axis=1),
+        )
+        by_two_ratios[2, 2] = _CellDerivative(
+            h=2 * u * u * (N_3 - N_2 * cuN_2),
+            m=2 * u * (T_3 - c * m * N_3 - cuN_2 * k),
+            squares_of_cells=-2 * c * (m * (2 * T_3 - c * m * N_3) + u * k * k),
+            squares_of_participants=2 * squares_3,
+            logs=(2 * c * N_3 * u - N_2 - cuN_2 * cuN_2).sum(axis=1),
+        )
+    if cells_vary and groups_vary:
+        h_g = by_ratio[2].h
+        m_g = by_ratio[2].m
+        by_two_ratios[1, 2] = _CellDerivative(
+            h=-2 * h * h_g,
+            m=-(m_g * h + m * h_g),
+            squares_of_cells=-2 * m * m_g,
+            squares_of_participants=0.0,
+            logs=h_g.sum(axis=1),
+        )
+    return by_ratio, by_two_ratios
 
 
 def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.ndarray:
@@ -623,40 +839,48 @@ def satterthwaite(sums: NestedSums, fit: Nested, contrasts: np.ndarray) -> np.nd
     matrix, from the curvature of the restricted likelihood. Variances of zero are held there.
     """
     ratios = fit.variances[:3] / fit.variances[3]
-    at = _likelihood(sums, np.ones((1, len(sums.participants))), np.log1p(ratios)[None])
-    moving = np.flatnonzero(sums.free & (ratios > 1e-8))
+    all_participants = np.ones((1, len(sums.participants)))
+    likelihood = _likelihood(sums, all_participants, np.log1p(ratios)[None])
+    positive = np.flatnonzero(sums.free & (ratios > 1e-8))
     # In these ratios, and in the logarithm of the residual variance.
-    hessian = np.full((len(moving) + 1, len(moving) + 1), at.freedom[0])
-    hessian[:-1, :-1] = at.curvature[0][np.ix_(moving, moving)]
-    hessian[-1, :-1] = hessian[:-1, -1] = -at.squares[0, moving]
-    covariance = 2 * np.linalg.pinv(hessian)
-    weighted = contrasts @ at.inverse[0]
-    variance = np.einsum("ci,ci->c", weighted, contrasts)
-    gradient = np.stack(
-        [*-np.einsum("ci,kij,cj->kc", weighted, at.slopes[0, moving], weighted), variance]
-    )
-    spread = np.einsum("ic,ij,jc->c", gradient, covariance, gradient)
-    return 2 * variance**2 / spread
+    hessian = np.full((len(positive) + 1, len(positive) + 1), likelihood.freedom[0])
+    hessian[:-1, :-1] = likelihood.curvature[0][np.ix_(positive, positive)]
+    hessian[-1, :-1] = -likelihood.squares[0, positive]
+    hessian[:-1, -1] = -likelihood.squares[0, positive]
+    A = 2 * np.linalg.pinv(hessian)
+    weighted = contrasts @ likelihood.inverse[0]
+    v = np.einsum("ci,ci->c", weighted, contrasts)
+    slopes = likelihood.slopes[0, positive]
+    by_ratios = -np.einsum("ci,kij,cj->kc", weighted, slopes, weighted)
+    g = np.stack([*by_ratios, v])
+    gAg = np.einsum("ic,ij,jc->c", g, A, g)
+    return 2 * v**2 / gAg
 
 
 def satterthwaite_f(
-    sums: NestedSums, fit: Nested, contrasts: np.ndarray
+    sums: NestedSums,
+    fit: Nested,
+    contrasts: np.ndarray,
 ) -> tuple[float, float, float]:
-    r"""Return the test of several contrasts of the fixed effects at once: F, degrees of freedom of its denominator, p.
+    r"""Return the test of several contrasts of the fixed effects at once: F, its degrees of freedom, p.
 
-    With :math:`L V L^\top = P D P^\top`, the q rotated contrasts :math:`P^\top L` are uncorrelated, each with
-    :math:`\nu_i` degrees of freedom of its own, and
+    With :math:`L V L^\top = P D P^\top`, the q rotated contrasts :math:`P^\top L` are uncorrelated,
+    each with :math:`\nu_i` degrees of freedom of its own, and
 
     .. math:: F = \frac{1}{q} \sum_i \frac{(P^\top L \hat\beta)_i^2}{D_{ii}}, \quad
               \nu = \frac{2E}{E - q}, \quad E = \sum_i \frac{\nu_i}{\nu_i - 2}
     """
     contrasts = np.asarray(contrasts, dtype=float)
-    spread, axes = np.linalg.eigh(contrasts @ fit.covariance @ contrasts.T)
-    rotated = axes.T @ contrasts
-    own, q = satterthwaite(sums, fit, rotated), len(contrasts)
-    f = float(((rotated @ fit.coefficients) ** 2 / spread).mean())
-    if (own <= 2).any():
+    q = len(contrasts)
+    D, P = np.linalg.eigh(contrasts @ fit.covariance @ contrasts.T)
+    rotated = P.T @ contrasts
+    f = float(((rotated @ fit.coefficients) ** 2 / D).mean())
+    nu = satterthwaite(sums, fit, rotated)
+    if (nu <= 2).any():
         return f, np.nan, np.nan
-    expected = (own / (own - 2)).sum()
-    freedom = float(own[0]) if q == 1 else float(2 * expected / (expected - q))
+    if q == 1:
+        freedom = float(nu[0])
+    else:
+        E = (nu / (nu - 2)).sum()
+        freedom = float(2 * E / (E - q))
     return f, freedom, float(stats.f.sf(f, q, freedom))
