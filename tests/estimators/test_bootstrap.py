@@ -226,10 +226,10 @@ SOME = ["a", "b", "c"]
         ({"participants": None}, "got None"),
         ({"participants": {"a": 1}}, "got a dict"),
         ({"participants": pd.DataFrame({"who": SOME})}, "got a DataFrame"),
-        ({"participants": np.array([SOME, SOME])}, "got 2 dimensions"),
+        ({"participants": np.array([SOME, SOME])}, "got several dimensions"),
         ({"participants": ["a", None, np.nan]}, "of 3 given, 2 are missing. Leave out these rows"),
         ({"participants": ["a", 1]}, "all of them texts, or all of them numbers"),
-        ({"participants": [("a", "b")]}, "got 2 dimensions"),
+        ({"participants": [("a", "b")]}, "got several dimensions"),
     ],
 )
 def test_what_is_no_bootstrap_is_refused_with_what_is_wanted(given, said):
