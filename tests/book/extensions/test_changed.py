@@ -1,4 +1,4 @@
-"""Which pages are read again: by what they are made from, whatever the times of files and clocks say."""
+"""Which pages are read again: by what they are made from, regardless of what the times of files and clocks say."""
 
 import os
 
