@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import estimate_row, estimate_table, keys_of_rows
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row
 from sense7.estimators.order import rounded
-from sense7.findings.core import finding, require_own
+from sense7.findings.core import Number, finding, need, require_own, share, tabulate
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, DIMENSIONS, normalise_name
 
@@ -34,15 +34,7 @@ CLAIMS = {
 }
 """Claims about the share of a dimension: id in ``data/claims.yml`` -> dimension."""
 
-_SHARES = """
-    importance_affective importance_cognitive importance_response importance_prosocial importance_interest
-    importance_contextual importance_relational
-"""
-"""Keys of :func:`importance_shares`, in the order of the dimensions."""
-
 _DECIMALS = 3  # a share that was published to a tenth of a percent
-
-_NAMES = {normalise_name(name): one.name for one in DIMENSIONS for name in (one.name, one.title)}
 
 NO_CHOICES = "the participants' sheet has no column in which they name a dimension"
 NO_SHEET = "the workbook has no participants' sheet"
@@ -56,7 +48,13 @@ def named_dimension(text: object) -> str | None:
     >>> named_dimension("Response Appropriateness"), named_dimension("all of them")
     ('Response', None)
     """
-    return _NAMES.get(normalise_name(text)) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return None
+    named = normalise_name(text)
+    for dimension in DIMENSIONS:
+        if named in (normalise_name(dimension.name), normalise_name(dimension.title)):
+            return dimension.name
+    return None
 
 
 def choice_column(participants: pd.DataFrame | None) -> str | None:
@@ -67,12 +65,12 @@ def choice_column(participants: pd.DataFrame | None) -> str | None:
     """
     if participants is None:
         return None
-    answered = {}
+    numbers_of_answers = {}
     for name in participants.columns.drop(["participant", "row"]):
         answers = participants[name].dropna()
         if len(answers) and all(map(named_dimension, answers.unique())):
-            answered[name] = len(answers)
-    return max(answered, key=answered.get) if answered else None
+            numbers_of_answers[name] = len(answers)
+    return max(numbers_of_answers, key=numbers_of_answers.get, default=None)
 
 
 @finding
@@ -86,21 +84,36 @@ def importance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataF
         method, reason. Participants without an answer are left out.
     """
     require_own(study, bootstrap)
-    unit, keys = "share of participants", keys_of_rows(DIMENSION_NAMES, _SHARES)
     column = choice_column(study.participants)
-    if column is None:
-        reason = NO_SHEET if study.participants is None else NO_CHOICES
-        empty = estimate_row(n=0, unit=unit, method="participants' choice", reason=reason)
-        return estimate_table(dict.fromkeys(DIMENSION_NAMES, empty), "dimension", keys)
-    chosen = study.participants.loc[study.participants[column].notna(), ["participant", column]]
-    own = replace(bootstrap, participants=chosen["participant"])
-    choices = chosen[column].map(named_dimension)
-    method, rows = f"participants who name it in the column {column}", {}
-    for name in DIMENSION_NAMES:
-        values = pd.DataFrame({"chosen": choices == name, "all": True}).to_numpy(dtype=float)
-        share = own.estimate(ratio, values, chosen["participant"])
-        rows[name] = own.row(share, n=len(chosen), unit=unit, method=method)
-    return estimate_table(rows, "dimension", keys)
+    choices = pd.DataFrame({"participant": [], "dimension": []})
+    method = "participants' choice"
+    resampled_people = bootstrap
+    if column is not None:
+        answered = study.participants.dropna(subset=[column])
+        choices = answered[["participant"]].assign(dimension=answered[column].map(named_dimension))
+        method = f"participants who name it in the column {column}"
+        # Participants who named no dimension are no part of the sample that is resampled.
+        resampled_people = replace(bootstrap, participants=choices["participant"])
+
+    def number(name: str) -> Number:
+        def share_that_names_it() -> np.ndarray:
+            need(study.participants is not None, NO_SHEET)
+            need(column is not None, NO_CHOICES)
+            everybody = np.ones(len(choices))
+            names_it = choices["dimension"] == name
+            return share(resampled_people, names_it, everybody, choices["participant"])
+
+        return Number(
+            label=name,
+            statistic=share_that_names_it,
+            unit="share of participants",
+            method=method,
+            rows=choices,
+            key=f"importance_{name.lower()}",
+        )
+
+    numbers = [number(name) for name in DIMENSION_NAMES]
+    return tabulate("dimension", numbers, resampled_people)
 
 
 def published_shares(published: Mapping[str, Mapping]) -> dict[str, float]:
@@ -138,19 +151,18 @@ def rounded_counts(
     [[54, True]]
     """
     table = pd.DataFrame({"published": pd.Series(shares, dtype=float)})
-    counts, possible = _possible(table["published"].to_numpy(), total, decimals)
-    table["count"] = counts.astype(int)
+    published = table["published"].to_numpy()
+    table["count"] = np.round(published * total).astype(int)
     table["share"] = table["count"] / total
-    table["possible"] = possible
+    table["possible"] = _are_possible(published, total, decimals)
     return table.rename_axis("dimension")
 
 
-def _possible(
-    published: np.ndarray, total: int | np.ndarray, decimals: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest counts out of a total, and whether their shares round to the published ones."""
-    counts = np.round(published * total)
-    return counts, rounded(np.abs(counts / total - published)) <= 0.5 * 10.0**-decimals
+def _are_possible(published: np.ndarray, total: int | np.ndarray, decimals: int) -> np.ndarray:
+    """Whether the nearest counts out of a total have shares that round to the published ones."""
+    nearest_counts = np.round(published * total)
+    distances = rounded(np.abs(nearest_counts / total - published))
+    return distances <= 0.5 * 10.0**-decimals
 
 
 def possible_totals(
@@ -177,11 +189,10 @@ def possible_totals(
     >>> possible_totals({"a": 0.333, "b": 0.5}, most=14), possible_totals({"a": 0.333}, most=6)
     ([6, 12], [3, 6])
     """
-    published, totals = (
-        np.array(list(shares.values()), dtype=float),
-        np.arange(1, most + 1)[:, None],
-    )
-    return totals[_possible(published, totals, decimals)[1].all(axis=1), 0].tolist()
+    published = np.array(list(shares.values()), dtype=float)
+    totals = np.arange(1, most + 1)
+    possible = _are_possible(published, totals[:, None], decimals)
+    return totals[possible.all(axis=1)].tolist()
 
 
 @finding
@@ -207,15 +218,17 @@ def smallest_total(
     6.0
     """
     totals = possible_totals(shares, most, decimals)
-    reason = "no interval: published figures were checked, and nothing was sampled"
+    smallest = np.nan
+    reason = f"no number of people up to {most:,} gives all {len(shares)} shares"
+    if totals:
+        smallest = totals[0]
+        reason = "no interval: published figures were checked, and nothing was sampled"
     return estimate_row(
-        totals[0] if totals else np.nan,
+        smallest,
         n=len(shares),
         unit="people",
         method=f"smallest number up to {most:,} of which every published share is a rounded share",
-        reason=reason
-        if totals
-        else f"no number of people up to {most:,} gives all {len(shares)} shares",
+        reason=reason,
         key="importance_smallest_total",
     )
 
@@ -240,14 +253,19 @@ def fits_total(shares: Mapping[str, float], total: int, decimals: int = _DECIMAL
     'not possible: Cognitive'
     """
     table = rounded_counts(shares, total, decimals)
-    others = table.index[~table["possible"]].tolist()
+    impossible = table.index[~table["possible"]].tolist()
+    answer = "yes"
+    reason = ""
+    if impossible:
+        answer = "no"
+        reason = f"not possible: {', '.join(impossible)}"
     return {
         "key": "importance_shares_fit_participants",
-        "estimate": "no" if others else "yes",
+        "estimate": answer,
         "n": len(shares),
         "unit": "answer",
         "method": f"every published share is a whole number of {total:,} people, rounded",
-        "reason": f"not possible: {', '.join(others)}" if others else "",
+        "reason": reason,
     }
 
 
@@ -277,13 +295,12 @@ def rounding_table(
     ['28.1%', '31 (28.44%): no']
     """
     digits = max(decimals - 2, 0)
-    columns = {"published": {name: f"{100 * share:.{digits}f}%" for name, share in shares.items()}}
+    published = {name: f"{share:.{digits}%}" for name, share in shares.items()}
+    columns = {"published": published}
     for words, total in totals.items():
-        table = rounded_counts(shares, total, decimals)
-        columns[f"{words}, {total:,}: nearest count"] = {
-            name: f"{row.count} ({100 * row.share:.{digits + 1}f}%): {'fits' if row.possible else 'no'}"
-            for name, row in zip(
-                table.index, table.itertuples(index=False, name="Nearest"), strict=True
-            )
-        }
+        nearest = []
+        for row in rounded_counts(shares, total, decimals).itertuples(index=False, name="Nearest"):
+            verdict = "fits" if row.possible else "no"
+            nearest.append(f"{row.count} ({row.share:.{digits + 1}%}): {verdict}")
+        columns[f"{words}, {total:,}: nearest count"] = dict(zip(shares, nearest, strict=True))
     return pd.DataFrame(columns).rename_axis("dimension")
