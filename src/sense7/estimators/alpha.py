@@ -9,7 +9,18 @@ from sense7.estimators.bootstrap import ParticipantBootstrap, Scale, pieces, sum
 from sense7.estimators.estimates import Estimate, estimate_row
 from sense7.terminal import count_of
 
-SCALE = Scale("log(1 - alpha)", lambda alpha: np.log1p(-alpha), lambda logs: -np.expm1(logs))
+
+def _log_of_rest(alpha: np.ndarray) -> np.ndarray:
+    """log(1 - alpha)."""
+    return np.log1p(-alpha)
+
+
+def _alpha_of_log(logs: np.ndarray) -> np.ndarray:
+    """Alpha of log(1 - alpha)."""
+    return -np.expm1(logs)
+
+
+SCALE = Scale("log(1 - alpha)", _log_of_rest, _alpha_of_log)
 """Bonett's scale of alpha: its interval has no limit above one, and is less skewed (:func:`alpha_row`)."""
 
 MISSING = is_one_of(["pairwise", "listwise"])
@@ -28,13 +39,14 @@ def alpha_from_covariances(covariances: np.ndarray) -> np.ndarray:
     >>> round(float(alpha_from_covariances(np.array([[1.0, 0.5], [0.5, 1.0]]))), 6)
     0.666667
     """
-    items = covariances.shape[-1]
-    total = covariances.sum(axis=(-2, -1))
-    own = np.trace(covariances, axis1=-2, axis2=-1)
-    if items < 2:
-        return np.full(np.shape(total), np.nan)
+    k = covariances.shape[-1]
+    all_covariances = covariances.sum(axis=(-2, -1))
+    variances = np.trace(covariances, axis1=-2, axis2=-1)
+    if k < 2:
+        return np.full(np.shape(all_covariances), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(total > 0, items / (items - 1) * (1 - own / total), np.nan)
+        alpha = k / (k - 1) * (1 - variances / all_covariances)
+        return np.where(all_covariances > 0, alpha, np.nan)
 
 
 def pair_moments(ratings: np.ndarray) -> np.ndarray:
@@ -44,7 +56,9 @@ def pair_moments(ratings: np.ndarray) -> np.ndarray:
     x = np.where(rated, ratings - 3, 0.0)
     both = rated[:, :, None] & rated[:, None, :]
     first = np.where(both, x[:, :, None], 0.0)
-    return np.stack([both, first, first.transpose(0, 2, 1), x[:, :, None] * x[:, None, :]], axis=1)
+    second = first.transpose(0, 2, 1)
+    product = x[:, :, None] * x[:, None, :]
+    return np.stack([both, first, second, product], axis=1)
 
 
 def covariances_from_sums(sums: np.ndarray) -> np.ndarray:
@@ -61,7 +75,9 @@ def _alpha_from_sums(sums: np.ndarray) -> np.ndarray:
 def _prepared(ratings: pd.DataFrame | np.ndarray, missing: str) -> np.ndarray:
     MISSING("the interval of alpha", "missing", missing)
     values = np.asarray(ratings, dtype=float)
-    return values[np.isfinite(values).all(axis=1)] if missing == "listwise" else values
+    if missing == "listwise":
+        return values[np.isfinite(values).all(axis=1)]
+    return values
 
 
 @checked(
@@ -184,24 +200,25 @@ def alpha_row(
                 f"column {name!r} holds other values. Give s7.measures.turn_ratings(study)."
             ) from None
     used = ratings.loc[:, ratings.notna().any()]
-    left_out = [name for name in ratings.columns if name not in used.columns]
+    never_rated = [name for name in ratings.columns if name not in used.columns]
     if missing == "listwise":
         used = used.dropna()
     units, items = used.shape
-    method = f"Cronbach's alpha, {missing}, {count_of(items, 'item')}"
-    lacking = (
-        f"{count_of(items, 'dimension')}; never rated: {', '.join(left_out)}" if left_out else ""
-    )
     if items < 2:
         number = "none" if items == 0 else "only one"
-        reason = f"{number} of these dimensions was rated in this data set; alpha needs two"
-        return estimate_row(n=units, unit="alpha", method=method, reason=reason)
+        return estimate_row(
+            n=units,
+            unit="alpha",
+            method=f"Cronbach's alpha, {missing}, {count_of(items, 'item')}",
+            reason=f"{number} of these dimensions was rated in this data set; alpha needs two",
+        )
     moments, people = moments_by_participant(_prepared(used, missing), used.index)
     row = alpha_row_of_moments(
         moments, people, units, bootstrap, missing=missing, interval=interval
     )
-    if np.isfinite(row["estimate"]):
-        row["reason"] = "; ".join(filter(None, (row["reason"], lacking)))
+    if never_rated and np.isfinite(row["estimate"]):
+        lacking = f"{count_of(items, 'dimension')}; never rated: {', '.join(never_rated)}"
+        row["reason"] = joined(row["reason"], lacking)
     return row
 
 
@@ -244,11 +261,10 @@ def alpha_row_of_moments(
         scale = SCALE if interval == "participants" else None
         estimate = bootstrap.estimate(_alpha_from_sums, moments, participants, scale)
         how = bootstrap.describe(scale)
-    undefined = (
-        f"fewer than two units rate all of {count_of(items, 'dimension')}"
-        if units < 2
-        else "the ratings do not vary, or no two items share two units"
-    )
+    if units < 2:
+        undefined = f"fewer than two units rate all of {count_of(items, 'dimension')}"
+    else:
+        undefined = "the ratings do not vary, or no two items share two units"
     return bootstrap.row(
         estimate, n=units, unit="alpha", method=method, undefined=undefined, how=how
     )
@@ -275,16 +291,19 @@ def usable(ratings: pd.DataFrame, missing: str = "listwise") -> tuple[pd.DataFra
     if missing not in {"pairwise", "listwise"}:
         raise ValueError(f"missing must be 'pairwise' or 'listwise', not {missing!r}")
     rated = ratings.loc[:, ratings.notna().any()]
-    never = [name for name in ratings if name not in rated]
+    never_rated = [name for name in ratings if name not in rated]
     if missing == "listwise":
         rated = rated.dropna()
-    constant = [name for name in rated if not varies(rated[name])] if len(rated) else []
-    notes = [
-        f"{what}: {', '.join(names)}"
-        for what, names in (("never rated", never), ("does not vary", constant))
-        if names
-    ]
-    return rated.drop(columns=constant), f" ({'; '.join(notes)})" if notes else ""
+    constant = []
+    if len(rated):
+        constant = [name for name in rated if not varies(rated[name])]
+    notes = []
+    if never_rated:
+        notes.append(f"never rated: {', '.join(never_rated)}")
+    if constant:
+        notes.append(f"does not vary: {', '.join(constant)}")
+    note = f" ({'; '.join(notes)})" if notes else ""
+    return rated.drop(columns=constant), note
 
 
 def lacking_items(used: pd.DataFrame, note: str) -> str:
@@ -295,7 +314,9 @@ def lacking_items(used: pd.DataFrame, note: str) -> str:
     >>> lacking_items(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), " (never rated: c)")
     '2 dimensions; never rated: c'
     """
-    return f"{count_of(used.shape[1], 'dimension')}; {note[2:-1]}" if note else ""
+    if not note:
+        return ""
+    return f"{count_of(used.shape[1], 'dimension')}; {note[2:-1]}"
 
 
 def joined(*reasons: str) -> str:
@@ -316,9 +337,10 @@ def too_few(used: pd.DataFrame, items: int, units: int = FEWEST_UNITS) -> str:
         return f"units that rate all of {count_of(count, 'item')}: {len(used)}; this needs {units}"
     if count >= items:
         return ""
-    number = "none of these ratings" if count == 0 else f"only {count} of these ratings"
-    verbs = ("were", "vary") if count > 1 else ("was", "varies")
-    return f"{number} {verbs[0]} given and {verbs[1]}; this needs {items}"
+    if count > 1:
+        return f"only {count} of these ratings were given and vary; this needs {items}"
+    number = "none" if count == 0 else "only 1"
+    return f"{number} of these ratings was given and varies; this needs {items}"
 
 
 def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
@@ -331,21 +353,23 @@ def item_rest_from_covariances(covariances: np.ndarray) -> np.ndarray:
     >>> item_rest_from_covariances(np.array([[1.0, 0.5], [0.5, 1.0]])).tolist()
     [0.5, 0.5]
     """
-    own = np.diagonal(covariances, axis1=-2, axis2=-1)
-    sums = covariances.sum(axis=-1)
-    rest = sums.sum(axis=-1)[..., None] - 2 * sums + own
+    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+    row_sums = covariances.sum(axis=-1)
+    with_others = row_sums - variances
+    variance_of_others = row_sums.sum(axis=-1)[..., None] - 2 * row_sums + variances
     with np.errstate(divide="ignore", invalid="ignore"):
-        defined = (own > ROUNDING) & (rest > ROUNDING)
-        r = np.where(defined, (sums - own) / np.sqrt(np.where(defined, own * rest, 1)), np.nan)
+        defined = (variances > ROUNDING) & (variance_of_others > ROUNDING)
+        product = np.where(defined, variances * variance_of_others, 1)
+        r = np.where(defined, with_others / np.sqrt(product), np.nan)
         return np.where(np.abs(r) <= 1 + ROUNDING, np.clip(r, -1, 1), np.nan)
 
 
 def correlations_from_covariances(covariances: np.ndarray) -> np.ndarray:
     """Return correlation matrices from covariance matrices of shape (..., k, k); NaN where a variance is zero."""
-    own = np.diagonal(covariances, axis1=-2, axis2=-1)
+    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.sqrt(np.where(own > ROUNDING, own, np.nan))
-        return covariances / (scale[..., :, None] * scale[..., None, :])
+        deviations = np.sqrt(np.where(variances > ROUNDING, variances, np.nan))
+        return covariances / (deviations[..., :, None] * deviations[..., None, :])
 
 
 def average_correlation(correlations: np.ndarray) -> np.ndarray:
@@ -357,9 +381,8 @@ def average_correlation(correlations: np.ndarray) -> np.ndarray:
     0.5
     """
     k = correlations.shape[-1]
-    return (correlations.sum(axis=(-2, -1)) - np.trace(correlations, axis1=-2, axis2=-1)) / (
-        k * (k - 1)
-    )
+    diagonal = np.trace(correlations, axis1=-2, axis2=-1)
+    return (correlations.sum(axis=(-2, -1)) - diagonal) / (k * (k - 1))
 
 
 def unexplained_variances(correlations: np.ndarray) -> np.ndarray:

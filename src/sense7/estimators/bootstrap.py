@@ -55,7 +55,11 @@ class Scale:
     backward: Callable[[np.ndarray], np.ndarray]
 
 
-OWN_SCALE = Scale("", lambda values: values, lambda values: values)
+def _unchanged(values: np.ndarray) -> np.ndarray:
+    return values
+
+
+OWN_SCALE = Scale("", _unchanged, _unchanged)
 """The statistic as it is."""
 
 
@@ -68,8 +72,9 @@ def sums_by_participant(values: np.ndarray, codes: np.ndarray, participants: int
     [[5.0], [2.0]]
     """
     sums = np.zeros((participants, math.prod(values.shape[1:])))
-    for place, column in enumerate(values.reshape(len(values), sums.shape[1]).T):
-        sums[:, place] = np.bincount(codes, weights=column, minlength=participants)
+    columns = values.reshape(len(values), sums.shape[1]).T
+    for index, column in enumerate(columns):
+        sums[:, index] = np.bincount(codes, weights=column, minlength=participants)
     return sums.reshape(participants, *values.shape[1:])
 
 
@@ -81,8 +86,10 @@ def pieces(length: int, width: int, most: int | None = None) -> Iterator[slice]:
     >>> list(pieces(5, 3, 2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    rows = max(1, min(_CELLS // max(1, width), most or length))
-    return (slice(first, min(first + rows, length)) for first in range(0, length, rows))
+    rows_in_memory = _CELLS // max(1, width)
+    rows = max(1, min(rows_in_memory, most or length))
+    for first in range(0, length, rows):
+        yield slice(first, min(first + rows, length))
 
 
 def ratio(sums: np.ndarray) -> np.ndarray:
@@ -148,7 +155,6 @@ def jackknife_error(left_out: np.ndarray) -> float:
 
 
 @checked()
-@checked()
 @dataclass(frozen=True, eq=False)
 class ParticipantBootstrap:
     """Bootstrap resamples of participants, the same for every statistic of a study.
@@ -195,11 +201,11 @@ class ParticipantBootstrap:
             "draws", self.draws, Integral, 1, MOST_DRAWS, "a whole number from 1 to 10,000,000"
         )
         _require_number("seed", self.seed, Integral, 0, None, "a whole number from 0")
-        # Neither end: an interval of no or of all values is none.
-        ends = math.ulp(0.0), math.nextafter(1.0, 0.0)
-        _require_number(
-            "confidence", self.confidence, Real, *ends, "a number between 0 and 1, such as 0.95"
-        )
+        # Neither 0 nor 1: an interval of no or of all values is none.
+        least = math.ulp(0.0)
+        most = math.nextafter(1.0, 0.0)
+        wanted = "a number between 0 and 1, such as 0.95"
+        _require_number("confidence", self.confidence, Real, least, most, wanted)
 
     def codes(self, participants: pd.Series) -> np.ndarray:
         """Return the place of each row's participant in ``names``.
@@ -211,11 +217,12 @@ class ParticipantBootstrap:
         """
         codes = self.names.get_indexer(participants)
         if (codes < 0).any():
-            strange = pd.Index(participants)[codes < 0].unique()
+            strangers = pd.Index(participants)[codes < 0].unique()
+            are = "is" if len(strangers) == 1 else "are"
             raise UserError(
-                f"{count_of(len(strange), 'participant')} of these rows, such as {_shown(strange[0])}, "
-                f"{'is' if len(strange) == 1 else 'are'} not among the {len(self.names):,} that the bootstrap "
-                "resamples. Make it from all participants of the study, and give the rows' own participants."
+                f"{count_of(len(strangers), 'participant')} of these rows, such as {_shown(strangers[0])}, "
+                f"{are} not among the {len(self.names):,} that the bootstrap resamples. Make it from all participants "
+                "of the study, and give the rows' own participants."
             )
         return codes
 
@@ -255,15 +262,15 @@ class ParticipantBootstrap:
         >>> np.array_equal(np.concatenate([part.weights() for part in parts]), bootstrap.weights())
         True
         """
-        generator, parts = self._generator(), []
+        generator = self._generator()
+        parts = []
         for piece in pieces(self.draws, 1, most):
             state = generator.bit_generator.state
-            some = _SomeDraws(
-                self.names, piece.stop - piece.start, self.seed, self.confidence, state
-            )
-            parts.append(some)
-            for _ in some._taken(generator, len(self.names)):
-                pass
+            draws = piece.stop - piece.start
+            part = _SomeDraws(self.names, draws, self.seed, self.confidence, state)
+            parts.append(part)
+            for _ in part._taken(generator, len(self.names)):
+                pass  # the generator moves on to where the next part starts
         return parts
 
     def weights(self, draws: slice = slice(None)) -> np.ndarray:
@@ -287,9 +294,11 @@ class ParticipantBootstrap:
         flat = sums.reshape(len(sums), -1)
         drawn = self.in_every_draw(lambda weights: weights @ flat)
         # Measured: of tables that do not leave the cache, statistics of many sums take less than half the time.
-        few = pieces(len(drawn), flat.shape[1], _IN_CACHE // max(1, flat.shape[1]))
-        parts = [self._of(statistic, drawn[piece], values) for piece in few]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        draws_in_cache = _IN_CACHE // max(1, flat.shape[1])
+        parts = []
+        for piece in pieces(len(drawn), flat.shape[1], draws_in_cache):
+            parts.append(self._of(statistic, drawn[piece], values))
+        return _joined(parts)
 
     def in_every_draw(
         self, statistic: Callable[[np.ndarray], np.ndarray], width: int = 1, most: int | None = None
@@ -302,9 +311,8 @@ class ParticipantBootstrap:
         >>> bootstrap.in_every_draw(lambda weights: weights.sum(axis=1)).tolist()
         [3.0, 3.0]
         """
-        drawn = pieces(self.draws, max(width, len(self.names)), most)
-        parts = [statistic(self.weights(piece)) for piece in drawn]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        draws = pieces(self.draws, max(width, len(self.names)), most)
+        return _joined([statistic(self.weights(piece)) for piece in draws])
 
     def without_each(
         self,
@@ -321,9 +329,10 @@ class ParticipantBootstrap:
         >>> bootstrap.without_each(ratio, totals, pd.Series(["a", "b", "c"])).tolist()
         [4.0, 3.5, 1.5]
         """
-        present = np.unique(self.codes(participants))
+        have_rows = np.unique(self.codes(participants))
         sums = self._sums(values, participants)
-        return self._of(statistic, sums.sum(axis=0) - sums[present], values)
+        without = sums.sum(axis=0) - sums[have_rows]
+        return self._of(statistic, without, values)
 
     def _sums(self, values: np.ndarray, participants) -> np.ndarray:
         return sums_by_participant(values, self.codes(participants), len(self.names))
@@ -357,16 +366,14 @@ class ParticipantBootstrap:
         values = np.asarray(values, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic(values.sum(axis=0)))
-        few = self.too_few(participants)
-        if few:
-            return Estimate(estimate, reason=few)
+        reason = self.too_few(participants)
+        if reason:
+            return Estimate(estimate, reason=reason)
         if scale is not None:
             left_out = self.without_each(statistic, values, participants)
             return Estimate(estimate, *self._t_interval(estimate, left_out, scale))
-        return Estimate(
-            estimate,
-            *self.interval(self.distribution(statistic, values, participants), participants),
-        )
+        draws = self.distribution(statistic, values, participants)
+        return Estimate(estimate, *self.interval(draws, participants))
 
     def estimates(
         self,
@@ -381,19 +388,20 @@ class ParticipantBootstrap:
         >>> bootstrap = ParticipantBootstrap(["a", "b", "c"], draws=100, seed=1)
         >>> totals = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])
         >>> both = lambda sums: np.stack([sums[..., 0], ratio(sums)], axis=-1)
-        >>> [found[0] for found in bootstrap.estimates(both, totals, pd.Series(["a", "b", "c"]))]
+        >>> [estimate[0] for estimate in bootstrap.estimates(both, totals, pd.Series(["a", "b", "c"]))]
         [9.0, 1.5]
         """
         values = np.asarray(values, dtype=float)
         with np.errstate(divide="ignore", invalid="ignore"):
             estimates = [float(estimate) for estimate in statistic(values.sum(axis=0))]
-        if few := self.too_few(participants):
-            return [Estimate(estimate, reason=few) for estimate in estimates]
+        reason = self.too_few(participants)
+        if reason:
+            return [Estimate(estimate, reason=reason) for estimate in estimates]
         resampled = self.distribution(statistic, values, participants)
-        return [
-            Estimate(estimate, *self.interval(resampled[:, place], participants))
-            for place, estimate in enumerate(estimates)
-        ]
+        with_intervals = []
+        for estimate, draws in zip(estimates, resampled.T, strict=True):
+            with_intervals.append(Estimate(estimate, *self.interval(draws, participants)))
+        return with_intervals
 
     def _t_interval(
         self, estimate: float, left_out: np.ndarray, scale: Scale
@@ -405,18 +413,20 @@ class ParticipantBootstrap:
         if np.isfinite(left_out).all() and _alike(left_out.min(), left_out.max()):
             return np.nan, np.nan, NO_WIDTH
         with np.errstate(divide="ignore", invalid="ignore"):
-            middle, scaled = scale.forward(np.asarray(estimate)), scale.forward(left_out)
-        if not (np.isfinite(middle) and np.isfinite(scaled).all()):
-            undefined = np.count_nonzero(~np.isfinite(scaled))
-            without = (
-                f"without {undefined} of the {len(left_out)} participants"
-                if undefined
-                else "at this value"
-            )
+            middle = scale.forward(np.asarray(estimate))
+            scaled = scale.forward(left_out)
+        undefined = np.count_nonzero(~np.isfinite(scaled))
+        if undefined:
+            without = f"without {undefined} of the {len(left_out)} participants"
             return np.nan, np.nan, f"no interval: undefined {without}"
-        reach = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2) * jackknife_error(scaled)
+        if not np.isfinite(middle):
+            return np.nan, np.nan, "no interval: undefined at this value"
+        t = stdtrit(len(scaled) - 1, (1 + self.confidence) / 2)
+        reach = t * jackknife_error(scaled)
         low, high = np.sort(scale.backward(np.array([middle - reach, middle + reach])))
-        return (np.nan, np.nan, NO_WIDTH) if _alike(low, high) else (float(low), float(high), "")
+        if _alike(low, high):
+            return np.nan, np.nan, NO_WIDTH
+        return float(low), float(high), ""
 
     @staticmethod
     def too_few(participants: pd.Series) -> str:
@@ -430,15 +440,13 @@ class ParticipantBootstrap:
         self, draws: np.ndarray, participants: pd.Series, *, shift_to: float | None = None
     ) -> tuple[float, float, str]:
         """Return the percentile interval of a statistic that comes as draws, and why there is none if so."""
-        if few := self.too_few(participants):
-            return np.nan, np.nan, few
+        reason = self.too_few(participants)
+        if reason:
+            return np.nan, np.nan, reason
         defined = draws[np.isfinite(draws)]
         if len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-            return (
-                np.nan,
-                np.nan,
-                f"no interval: undefined in {1 - len(defined) / len(draws):.0%} of the draws",
-            )
+            undefined = 1 - len(defined) / len(draws)
+            return np.nan, np.nan, f"no interval: undefined in {undefined:.0%} of the draws"
         if shift_to is not None:
             defined = defined - defined.mean() + shift_to
         tail = (1 - self.confidence) / 2
@@ -449,7 +457,7 @@ class ParticipantBootstrap:
 
     def row(
         self,
-        found: Estimate,
+        result: Estimate,
         *,
         n: int,
         unit: str,
@@ -469,7 +477,7 @@ class ParticipantBootstrap:
         >>> bootstrap.row(Estimate(np.nan), n=0, unit="points", method="mean", undefined="no rating")["reason"]
         'no rating'
         """
-        estimate, low, high, reason = found
+        estimate, low, high, reason = result
         if not np.isfinite(estimate):
             return estimate_row(n=n, unit=unit, method=method, reason=undefined, key=key)
         if not reason:
@@ -556,30 +564,33 @@ class StratifiedBootstrap(ParticipantBootstrap):
 
     def __post_init__(self):
         super().__post_init__()
-        given = len(self.groups)
-        if given != len(self.participants) or pd.Series(self.groups, dtype=object).isna().any():
+        participants = count_of(len(self.participants), "participant")
+        groups = pd.Series(self.groups, dtype=object)
+        if len(groups) != len(self.participants) or groups.isna().any():
             raise UserError(
-                f"StratifiedBootstrap wants the group of each of {count_of(len(self.participants), 'participant')} as "
-                f"groups; got {given:,}, or some are missing."
+                f"StratifiedBootstrap wants the group of each of {participants} as groups; got {len(groups):,}, or "
+                "some are missing."
             )
-        pairs = pd.DataFrame(
-            {"who": list(self.participants), "group": list(self.groups)}
-        ).drop_duplicates()
-        if doubled := int(pairs["who"].duplicated().sum()):
+        pairs = pd.DataFrame({"who": list(self.participants), "group": list(groups)})
+        in_several = int(pairs.drop_duplicates()["who"].duplicated().sum())
+        if in_several:
+            have = "has" if in_several == 1 else "have"
             raise UserError(
-                f"StratifiedBootstrap wants one group of each participant; {count_of(doubled, 'participant')} "
-                f"{'has' if doubled == 1 else 'have'} several. Resample them without groups: ParticipantBootstrap."
+                "StratifiedBootstrap wants one group of each participant; "
+                f"{count_of(in_several, 'participant')} {have} several. Resample them without groups: "
+                "ParticipantBootstrap."
             )
 
     @cached_property
     def _weights(self) -> np.ndarray:
         group_of = pd.Series(list(self.groups), index=list(self.participants))
         group_of = group_of[~group_of.index.duplicated()].loc[self.names].to_numpy()
-        generator, table = self._generator(), _empty_table(self.draws, len(self.names))
+        generator = self._generator()
+        table = _empty_table(self.draws, len(self.names))
         for group in pd.unique(group_of):
-            places = np.flatnonzero(group_of == group)
-            for piece, taken in self._taken(generator, len(places)):
-                table = _with_counts(table, piece, places, taken)
+            members = np.flatnonzero(group_of == group)
+            for piece, taken in self._taken(generator, len(members)):
+                table = _with_counts(table, piece, members, taken)
         return table
 
     def split(self, most: int) -> list[ParticipantBootstrap]:
@@ -594,7 +605,10 @@ class StratifiedBootstrap(ParticipantBootstrap):
         >>> StratifiedBootstrap(["a", "b"], draws=100, groups=["x", "y"]).describe()
         '95% percentile interval, 100 resamplings of participants within groups'
         """
-        return super().describe(scale) + ("" if scale else " within groups")
+        description = super().describe(scale)
+        if scale:
+            return description
+        return f"{description} within groups"
 
 
 @dataclass(frozen=True, eq=False)
@@ -614,22 +628,27 @@ class _SomeDraws(ParticipantBootstrap):
 
 def _empty_table(draws: int, participants: int) -> np.ndarray:
     """A table of weights: floats, or if it is large, one byte each, an eighth of the memory."""
-    return np.empty(
-        (draws, participants), dtype=float if draws * participants <= _CELLS else np.uint8
-    )
+    dtype = float if draws * participants <= _CELLS else np.uint8
+    return np.empty((draws, participants), dtype=dtype)
 
 
 def _with_counts(
-    table: np.ndarray, draws: slice, places: slice | np.ndarray, taken: np.ndarray
+    table: np.ndarray, draws: slice, members: slice | np.ndarray, taken: np.ndarray
 ) -> np.ndarray:
-    """The table with how often each of the places is taken in these draws, in a wider type where that needs it."""
+    """The table with how often each of the members is taken in these draws, in a wider type where that needs it."""
     cells = taken + taken.shape[1] * np.arange(len(taken))[:, None]
     counts = np.bincount(cells.ravel(), minlength=taken.size).reshape(taken.shape)
-    table = table.astype(
-        np.result_type(table, np.min_scalar_type(counts.max(initial=0))), copy=False
-    )
-    table[draws, places] = counts
+    wide_enough = np.result_type(table, np.min_scalar_type(counts.max(initial=0)))
+    table = table.astype(wide_enough, copy=False)
+    table[draws, members] = counts
     return table
+
+
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Parts one after the other; a single one is not copied."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts)
 
 
 def _alike(low: float, high: float) -> bool:
@@ -639,7 +658,9 @@ def _alike(low: float, high: float) -> bool:
 
 def _shown(name: object) -> str:
     """A participant's name as it would be typed."""
-    return repr(name.item() if isinstance(name, np.generic) else name)
+    if isinstance(name, np.generic):
+        name = name.item()
+    return repr(name)
 
 
 def _require_participants(participants: object, may_be_empty: bool) -> None:
@@ -647,33 +668,41 @@ def _require_participants(participants: object, may_be_empty: bool) -> None:
     wanted = (
         "A bootstrap wants the participant of each unit, such as study.conversations['participant']"
     )
-    if not isinstance(
-        participants, pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
-    ):
+    sequences = pd.Series | pd.Index | np.ndarray | ExtensionArray | list | tuple
+    if not isinstance(participants, sequences):
         raise UserError(f"{wanted}; got {described(participants)}.")
-    has_rows = isinstance(participants, list | tuple) and any(
-        isinstance(name, list | tuple) for name in participants
-    )
-    names = None if has_rows or np.ndim(participants) != 1 else pd.Series(participants)
-    if names is None:
+    if _has_several_dimensions(participants):
         raise UserError(f"{wanted}; got several dimensions.")
+    names = pd.Series(participants)
     if names.empty and not may_be_empty:
         raise UserError(f"{wanted}; got none.")
-    if missing := int(names.isna().sum()):
+    missing = int(names.isna().sum())
+    if missing:
         raise UserError(
             f"{wanted}; of {len(names):,} given, {missing:,} are missing. Leave out these rows."
         )
-    kinds = {
-        "text" if isinstance(name, str) else "number" if isinstance(name, Real) else ""
-        for name in names.unique()
-    }
-    if kinds not in ({"text"}, {"number"}, set()):
+    distinct = names.unique()
+    all_texts = all(isinstance(name, str) for name in distinct)
+    all_numbers = all(isinstance(name, Real) for name in distinct)
+    if not (all_texts or all_numbers):
         raise UserError(f"{wanted}: all of them texts, or all of them numbers.")
 
 
+def _has_several_dimensions(participants: object) -> bool:
+    """Whether a sequence holds sequences instead of names."""
+    if isinstance(participants, list | tuple):
+        for name in participants:
+            if isinstance(name, list | tuple):
+                return True
+    return np.ndim(participants) != 1
+
+
 def _require_number(
-    name: str, value: object, kind: type, least: float, most: float | None, wanted: str
+    name: str, value: object, number: type, least: float, most: float | None, wanted: str
 ) -> None:
-    fits = isinstance(value, kind) and not isinstance(value, bool)
-    if not (fits and value >= least and (most is None or value <= most)):
+    """Refuse a value that is no such number, or out of range."""
+    if not isinstance(value, number) or isinstance(value, bool):
+        raise wrong_kind("A bootstrap", wanted, name, value)
+    too_large = most is not None and value > most
+    if not value >= least or too_large:  # also a NaN
         raise wrong_kind("A bootstrap", wanted, name, value)

@@ -7,6 +7,7 @@ one person is left to the standard errors.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -57,64 +58,98 @@ def fit_cumulative_logit(
     if len(occurring) < 2 or len(people) < 2:
         return None
     # Equal rows are one row with a weight: of a few conditions and levels, there are very few.
-    cells, cell = np.unique(
-        np.column_stack([ranks, design]).astype(float), axis=0, return_inverse=True
-    )
+    rows = np.column_stack([ranks, design]).astype(float)
+    cells, cell = np.unique(rows, axis=0, return_inverse=True)
     # Of scores without steps there are as many cells as rows; each participant is in a few of them.
-    where = codes, cell.ravel()
-    counts = sparse.csr_array((np.ones(len(codes)), where), shape=(len(people), len(cells)))
+    positions = (codes, cell.ravel())
+    counts = sparse.csr_array((np.ones(len(codes)), positions), shape=(len(people), len(cells)))
+    levels_of_cells = cells[:, 0].astype(int)
+    design_of_cells = cells[:, 1:]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        maximum = _maximum(cells[:, 0].astype(int), cells[:, 1:], counts.sum(axis=0))
+        maximum = _maximum(levels_of_cells, design_of_cells, counts.sum(axis=0))
     if maximum is None:
         return None
-    point, likelihood, rows, curvature = maximum
-    scores, inverse = counts @ rows, np.linalg.inv(curvature)
+    m = len(people)
+    n = len(ranks)
+    q = len(maximum.parameters)
+    if n <= q:
+        return None
+    inverse = np.linalg.inv(maximum.curvature)
+    scores = counts @ maximum.scores
     slope = scores.sum(axis=0)
-    m, n, q, width = len(people), len(ranks), len(point), cells.shape[1] - 1
-    if n <= q or not (np.isfinite(inverse).all() and np.abs(slope).max() < _SLOPE * n):
+    if not np.isfinite(inverse).all() or not np.abs(slope).max() < _SLOPE * n:
         return None
-    if np.ptp(cells[:, 1:] @ point[:width]) > _FARTHEST:
+    width = design_of_cells.shape[1]
+    coefficients = maximum.parameters[:width]
+    if np.ptp(design_of_cells @ coefficients) > _FARTHEST:
         return None
-    covariance = m / (m - 1) * (n - 1) / (n - q) * inverse @ (scores.T @ scores) @ inverse
-    return CumulativeLogit(point[:width], covariance[:width, :width], point[width:], likelihood, m)
+    correction = m / (m - 1) * (n - 1) / (n - q)
+    covariance = correction * inverse @ (scores.T @ scores) @ inverse
+    return CumulativeLogit(
+        coefficients=coefficients,
+        covariance=covariance[:width, :width],
+        thresholds=maximum.parameters[width:],
+        log_likelihood=maximum.log_likelihood,
+        participants=m,
+    )
 
 
-def _maximum(levels: np.ndarray, design: np.ndarray, weights: np.ndarray) -> tuple | None:
-    """Coefficients and thresholds, log-likelihood, score of each row, curvature; None where there is no maximum.
+class _Point(NamedTuple):
+    """The log-likelihood at coefficients and thresholds, the score of each row, and the curvature."""
+
+    parameters: np.ndarray
+    log_likelihood: float
+    scores: np.ndarray
+    curvature: np.ndarray
+
+
+def _maximum(levels: np.ndarray, design: np.ndarray, weights: np.ndarray) -> _Point | None:
+    """The maximum of the likelihood; None where there is none.
 
     The log-likelihood is concave (Pratt, 1981): Newton steps, halved where they do not ascend, find its maximum.
     """
-    last, effects = levels.max(), -design
-    below = np.bincount(levels, weights=weights).cumsum()[:-1] / weights.sum()
-    point = np.concatenate([np.zeros(design.shape[1]), np.log(below / (1 - below))])
-    thresholds = np.eye(last + 2)[:, 1:-1]  # none below the first level, none above the last
-    upper, lower = (np.column_stack([effects, thresholds[levels + step]]) for step in (1, 0))
-    ends = np.where(levels == last, np.inf, 0), np.where(levels == 0, -np.inf, 0)
+    last = levels.max()
+    shares_below = np.bincount(levels, weights=weights).cumsum()[:-1] / weights.sum()
+    thresholds = np.log(shares_below / (1 - shares_below))
+    # A row's level lies between two thresholds: none below the first level, none above the last.
+    is_threshold = np.eye(last + 2)[:, 1:-1]
+    upper = np.column_stack([-design, is_threshold[levels + 1]])
+    lower = np.column_stack([-design, is_threshold[levels]])
+    above_last = np.where(levels == last, np.inf, 0)
+    below_first = np.where(levels == 0, -np.inf, 0)
 
-    def at(point: np.ndarray) -> tuple:
-        a, b = (expit(side @ point + end) for side, end in zip((upper, lower), ends, strict=True))
-        share, of_a, of_b = a - b, a * (1 - a), b * (1 - b)
-        score = (of_a[:, None] * upper - of_b[:, None] * lower) / share[:, None]
-        bend = upper.T @ ((weights * of_a * (1 - 2 * a) / share)[:, None] * upper)
-        bend = bend - lower.T @ ((weights * of_b * (1 - 2 * b) / share)[:, None] * lower)
-        return float(weights @ np.log(share)), score, bend - score.T @ (weights[:, None] * score)
+    def likelihood_at(parameters: np.ndarray) -> _Point:
+        a = expit(upper @ parameters + above_last)
+        b = expit(lower @ parameters + below_first)
+        probability = a - b
+        a_1 = a * (1 - a)  # derivative of the logistic function
+        b_1 = b * (1 - b)
+        scores = (a_1[:, None] * upper - b_1[:, None] * lower) / probability[:, None]
+        a_2 = weights * a_1 * (1 - 2 * a) / probability
+        b_2 = weights * b_1 * (1 - 2 * b) / probability
+        curvature = upper.T @ (a_2[:, None] * upper)
+        curvature = curvature - lower.T @ (b_2[:, None] * lower)
+        curvature = curvature - scores.T @ (weights[:, None] * scores)
+        log_likelihood = float(weights @ np.log(probability))
+        return _Point(parameters, log_likelihood, scores, curvature)
 
-    likelihood, score, curvature = at(point)
+    def ascends(trial: _Point, point: _Point) -> bool:
+        rounding = _ROUNDING * abs(point.log_likelihood)
+        return trial.log_likelihood >= point.log_likelihood - rounding
+
+    point = likelihood_at(np.concatenate([np.zeros(design.shape[1]), thresholds]))
     for _ in range(_STEPS):
         try:
-            step = -np.linalg.solve(curvature, weights @ score)
+            step = -np.linalg.solve(point.curvature, weights @ point.scores)
         except np.linalg.LinAlgError:
             return None
-        trial = at(point + step)
-        while (
-            not trial[0] >= likelihood - _ROUNDING * abs(likelihood)
-            and np.abs(step).max() > _SMALL_STEP
-        ):
+        trial = likelihood_at(point.parameters + step)
+        while not ascends(trial, point) and np.abs(step).max() > _SMALL_STEP:
             step = step / 2
-            trial = at(point + step)
-        point, (likelihood, score, curvature) = point + step, trial
+            trial = likelihood_at(point.parameters + step)
+        point = trial
         if np.abs(step).max() <= _SMALL_STEP:
-            return point, likelihood, score, curvature
+            return point
     return None
 
 
@@ -129,10 +164,14 @@ def separated(levels: np.ndarray, groups: np.ndarray) -> bool:
     False
     """
     by_group = pd.Series(np.asarray(levels, dtype=float)).groupby(np.asarray(groups))
-    low, high = by_group.min().to_numpy(), by_group.max().to_numpy()
+    low = by_group.min().to_numpy()
+    high = by_group.max().to_numpy()
+    if len(low) < 2:
+        return False
     for cut in np.unique(np.concatenate([low, high])):
-        below, above = high <= cut, low >= cut
+        below = high <= cut
+        above = low >= cut
         # A group that has this level only may go to either side.
-        if (below | above).all() and below.any() and above.any() and len(low) > 1:
+        if (below | above).all() and below.any() and above.any():
             return True
     return False

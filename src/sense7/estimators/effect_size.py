@@ -14,9 +14,11 @@ def group_moments(y: np.ndarray, in_second: np.ndarray) -> np.ndarray:
     >>> group_moments(np.array([4.0, 2.0]), np.array([False, True])).tolist()
     [[[1.0, 4.0, 16.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]]]
     """
-    y, in_second = np.asarray(y, dtype=float), np.asarray(in_second, dtype=bool)
+    y = np.asarray(y, dtype=float)
+    in_second = np.asarray(in_second, dtype=bool)
     groups = np.column_stack([~in_second, in_second]).astype(float)
-    return groups[:, :, None] * np.column_stack([np.ones(len(y)), y, y**2])[:, None, :]
+    moments = np.column_stack([np.ones(len(y)), y, y**2])
+    return groups[:, :, None] * moments[:, None, :]
 
 
 def mean_difference(sums: np.ndarray) -> np.ndarray:
@@ -75,17 +77,18 @@ def pooled_difference(sums: np.ndarray) -> np.ndarray:
     n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = total / n
-        groups = (squares - n * means**2).sum(axis=-1)
+        difference = means[..., 0] - means[..., 1]
+        within_groups = (squares - n * means**2).sum(axis=-1)
         freedom = n.sum(axis=-1) - 2
-        defined = (
-            (n > 0).all(axis=-1)
-            & (freedom > 0)
-            & (rounded(groups / np.maximum(squares.sum(axis=-1), 1)) > 0)
-        )
-        return standardized(means[..., 0] - means[..., 1], groups / freedom, defined)
+        share_within = within_groups / np.maximum(squares.sum(axis=-1), 1)
+        has_values = (n > 0).all(axis=-1) & (freedom > 0)
+        defined = has_values & (rounded(share_within) > 0)
+        return standardized(difference, within_groups / freedom, defined)
 
 
 def standardized(difference: np.ndarray, variance: np.ndarray, defined: np.ndarray) -> np.ndarray:
     """Return the difference in standard deviations, in points, and the standard deviation; NaN where not defined."""
-    spread = np.sqrt(np.where(defined, variance, np.nan))
-    return np.stack([difference / spread, np.where(defined, difference, np.nan), spread], axis=-1)
+    s = np.sqrt(np.where(defined, variance, np.nan))
+    d = difference / s
+    in_points = np.where(defined, difference, np.nan)
+    return np.stack([d, in_points, s], axis=-1)

@@ -55,7 +55,7 @@ def estimate_row(
     for name, text in {"unit": unit, "method": method}.items():
         if not (isinstance(text, str) and text):
             raise ValueError(f"an estimate needs a {name}, not {text!r}")
-    return {
+    row = {
         "estimate": float(estimate),
         "low": float(low),
         "high": float(high),
@@ -63,7 +63,10 @@ def estimate_row(
         "unit": unit,
         "method": method,
         "reason": reason,
-    } | ({"key": key} if key else {})
+    }
+    if key:
+        row["key"] = key
+    return row
 
 
 @checked(rows=is_mapping(), name=is_text(), keys=is_mapping(optional=True))
@@ -102,20 +105,18 @@ def estimate_table(
         raise UserError(
             "estimate_table wants the name of what its rows are as name; got an empty text."
         )
-    if strange := [row for row, entry in rows.items() if not isinstance(entry, Mapping)]:
-        raise wrong_kind(
-            "estimate_table",
-            "rows as estimate_row returns them",
-            f"rows[{strange[0]!r}]",
-            rows[strange[0]],
-        )
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(name)
-    keys_of_rows = {row: entry["key"] for row, entry in rows.items() if "key" in entry}
-    keys_of_rows.update(keys or {})
-    if keys is not None or keys_of_rows:
-        frame["key"] = [keys_of_rows.get(row, "") for row in rows]
-    if any("computed_by" in entry for entry in rows.values()):
-        frame["computed_by"] = [entry.get("computed_by") for entry in rows.values()]
+    for label, row in rows.items():
+        if not isinstance(row, Mapping):
+            wanted = "rows as estimate_row returns them"
+            raise wrong_kind("estimate_table", wanted, f"rows[{label!r}]", row)
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS))
+    frame = frame.rename_axis(name)
+    key_of = {label: row["key"] for label, row in rows.items() if "key" in row}
+    key_of.update(keys or {})
+    if keys is not None or key_of:
+        frame["key"] = [key_of.get(label, "") for label in rows]
+    if any("computed_by" in row for row in rows.values()):
+        frame["computed_by"] = [row.get("computed_by") for row in rows.values()]
     return frame
 
 
@@ -132,9 +133,11 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     taken: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[^\w.-]+", "-", str(name)).strip("-") or "unnamed"
-        candidate, number = plain, 2
+        candidate = plain
+        number = 2
         while candidate in taken.values():
-            candidate, number = f"{plain}-{number}", number + 1
+            candidate = f"{plain}-{number}"
+            number += 1
         taken[name] = candidate
     return taken
 
@@ -153,10 +156,14 @@ def require_estimates(
     remedy = "Give a table of estimates, as statistics return it."
     if not isinstance(table, pd.DataFrame):
         raise wrong_kind(function, "a table of estimates", name, table, remedy)
-    if lacking := [column for column in COLUMNS if column not in {*table.columns, *optional}]:
-        lacking = ", ".join(lacking)
+    lacking = []
+    for column in COLUMNS:
+        if column not in table.columns and column not in optional:
+            lacking.append(column)
+    if lacking:
+        names = ", ".join(lacking)
         raise UserError(
-            f"{function} wants a table of estimates as {name}; it lacks the columns {lacking}. {remedy}"
+            f"{function} wants a table of estimates as {name}; it lacks the columns {names}. {remedy}"
         )
 
 
@@ -168,7 +175,9 @@ def keys_of_rows(names: Iterable[str], keys: str) -> dict[str, str]:
     >>> keys_of_rows(["Affective", "Cognitive"], "mean_Affective mean_Cognitive"), keys_of_rows(["a"], "")
     ({'Affective': 'mean_Affective', 'Cognitive': 'mean_Cognitive'}, {})
     """
-    return dict(zip(names, keys.split(), strict=True)) if keys else {}
+    if not keys:
+        return {}
+    return dict(zip(names, keys.split(), strict=True))
 
 
 def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:
@@ -193,7 +202,11 @@ def p_in_words(p: float) -> str:
     >>> p_in_words(0.00002), p_in_words(0.031)
     ('< 0.0001', '0.0310')
     """
-    return "" if not np.isfinite(p) else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+    if not np.isfinite(p):
+        return ""
+    if p < 0.0001:
+        return "< 0.0001"
+    return f"{p:.4f}"
 
 
 @checked(p=is_numbers("one p value for each test", dimensions=1))
@@ -226,8 +239,10 @@ def holm(p) -> np.ndarray:
     >>> holm([0.01, 0.04, np.nan, 0.03]).round(3).tolist()
     [0.03, 0.06, nan, 0.06]
     """
-    out = np.array(p, dtype=float)
-    known = np.flatnonzero(np.isfinite(out))
-    known = known[np.argsort(out[known])]
-    out[known] = np.minimum(np.maximum.accumulate(out[known] * np.arange(len(known), 0, -1)), 1)
-    return out
+    adjusted = np.array(p, dtype=float)
+    computed = np.flatnonzero(np.isfinite(adjusted))
+    ascending = computed[np.argsort(adjusted[computed])]
+    tests_left = np.arange(len(ascending), 0, -1)
+    multiplied = adjusted[ascending] * tests_left
+    adjusted[ascending] = np.minimum(np.maximum.accumulate(multiplied), 1)
+    return adjusted

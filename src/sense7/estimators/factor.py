@@ -7,6 +7,7 @@ the items are left out (listwise): the correlations of different units need not 
 
 import contextlib
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -19,7 +20,8 @@ FIT_INDICES = ("chi-square", "degrees of freedom", "CFI", "RMSEA", "SRMR")
 """What :func:`indices_of` returns, in this order."""
 
 ITEMS_FOR_A_FACTOR = 3
-_SMALLEST, _LARGEST = np.log(0.005), 0.0
+_SMALLEST = np.log(0.005)
+_LARGEST = 0.0
 """Bounds of the logarithm of a uniqueness, as stats::factanal (R) has them."""
 
 _STEPS = 100
@@ -60,70 +62,92 @@ def fit_one_factor(correlations: np.ndarray) -> OneFactor:
         raise ValueError(f"one factor takes at least {ITEMS_FOR_A_FACTOR} items, not {k}")
     matrices = correlations.reshape(-1, k, k)
     unexplained = unexplained_variances(matrices)
-    sound = np.flatnonzero(np.isfinite(unexplained).all(axis=1))
+    definite = np.flatnonzero(np.isfinite(unexplained).all(axis=1))
     logs = np.full(unexplained.shape, np.nan)
-    logs[sound] = _minimised(matrices[sound], np.log((1 - 0.5 / k) * unexplained[sound]))
-    values, loadings = np.full(len(matrices), np.nan), np.full(unexplained.shape, np.nan)
-    sound = sound[np.isfinite(logs[sound]).all(axis=1)]
-    values[sound], _, _, loadings[sound] = _discrepancy(matrices[sound], logs[sound])
+    start = np.log((1 - 0.5 / k) * unexplained[definite])
+    logs[definite] = _minimised(matrices[definite], start)
+    fitted = definite[np.isfinite(logs[definite]).all(axis=1)]
+    minimum = _discrepancy(matrices[fitted], logs[fitted])
+    discrepancy = np.full(len(matrices), np.nan)
+    discrepancy[fitted] = minimum.value
+    loadings = np.full(unexplained.shape, np.nan)
+    loadings[fitted] = minimum.loadings
     shape = correlations.shape[:-1]
     return OneFactor(
-        loadings.reshape(shape), np.exp(logs).reshape(shape), values.reshape(shape[:-1])
+        loadings=loadings.reshape(shape),
+        uniquenesses=np.exp(logs).reshape(shape),
+        discrepancy=discrepancy.reshape(shape[:-1]),
     )
 
 
-def _discrepancy(matrices: np.ndarray, logs: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Discrepancy, its gradient and Hessian in the logarithms of the uniquenesses, and the loadings."""
+class _Discrepancy(NamedTuple):
+    """Discrepancy, its derivatives in the logarithms of the uniquenesses, and the best loadings there."""
+
+    value: np.ndarray
+    gradient: np.ndarray
+    hessian: np.ndarray
+    loadings: np.ndarray
+
+
+def _discrepancy(matrices: np.ndarray, logs: np.ndarray) -> _Discrepancy:
+    """Discrepancy of correlation matrices at logarithms of the uniquenesses; see :func:`fit_one_factor`."""
     scale = np.exp(-logs / 2)
+    # theta and omega of the formula, the first of each apart from the others.
     values, vectors = np.linalg.eigh(scale[:, :, None] * matrices * scale[:, None, :])
-    first, rest = values[:, -1:], values[:, :-1]
-    direction, others = vectors[:, :, -1], vectors[:, :, :-1]
-    discrepancy = (rest - np.log(rest) - 1).sum(axis=1)
-    gradient = ((1 - rest)[:, None, :] * others**2).sum(axis=2)
-    weighted = (others * rest[:, None, :]) @ others.transpose(0, 2, 1)
-    crossed = (1 - rest) * (rest + first) / np.maximum(first - rest, 1e-12)
-    mixed = (others * crossed[:, None, :]) @ others.transpose(0, 2, 1)
-    hessian = (
-        weighted * (others @ others.transpose(0, 2, 1))
-        + mixed * direction[:, :, None] * direction[:, None, :]
-    )
-    signs = np.where(direction.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
-    return (
-        discrepancy,
-        gradient,
-        hessian,
-        signs * np.sqrt(np.maximum(first - 1, 0)) * direction / scale,
-    )
+    theta_1 = values[:, -1:]
+    theta = values[:, :-1]
+    omega_1 = vectors[:, :, -1]
+    omega = vectors[:, :, :-1]
+    omega_transposed = omega.transpose(0, 2, 1)
+
+    value = (theta - np.log(theta) - 1).sum(axis=1)
+    gradient = ((1 - theta)[:, None, :] * omega**2).sum(axis=2)
+    among_others = (omega * theta[:, None, :]) @ omega_transposed
+    weights = (1 - theta) * (theta + theta_1) / np.maximum(theta_1 - theta, 1e-12)
+    with_first = (omega * weights[:, None, :]) @ omega_transposed
+    hessian = among_others * (omega @ omega_transposed)
+    hessian = hessian + with_first * omega_1[:, :, None] * omega_1[:, None, :]
+
+    signs = np.where(omega_1.sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    loadings = signs * np.sqrt(np.maximum(theta_1 - 1, 0)) * omega_1 / scale
+    return _Discrepancy(value, gradient, hessian, loadings)
 
 
 def _minimised(matrices: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Logarithms of the uniquenesses at the minimum; NaN where it was not reached."""
     logs = np.clip(start, _SMALLEST, _LARGEST)
-    going = np.arange(len(logs))
     damping = np.zeros(len(logs))
     value, gradient, hessian, _ = _discrepancy(matrices, logs)
     for _ in range(_STEPS):
-        # At a bound, with a gradient that points beyond it: fixed there.
-        held = ((logs <= _SMALLEST) & (gradient > 0)) | ((logs >= _LARGEST) & (gradient < 0))
-        slope = np.where(held, 0.0, gradient)
-        going = np.flatnonzero(np.abs(slope).max(axis=1) > _CONVERGED)
-        if not len(going):
+        is_held = _held_at_bound(logs, gradient)
+        slope = np.where(is_held, 0.0, gradient)
+        active = np.flatnonzero(np.abs(slope).max(axis=1) > _CONVERGED)
+        if not len(active):
             break
-        step = _step(slope[going], hessian[going], ~held[going], damping[going])
+        step = _step(slope[active], hessian[active], ~is_held[active], damping[active])
         step /= np.maximum(np.abs(step).max(axis=1, keepdims=True), 1)
-        trial = np.clip(logs[going] + step, _SMALLEST, _LARGEST)
-        results = _discrepancy(matrices[going], trial)
-        better = results[0] <= value[going] + 1e-13
-        damping[going] = np.where(
-            better, damping[going] / 10, np.maximum(10 * damping[going], 1e-3)
-        )
+        trial = np.clip(logs[active] + step, _SMALLEST, _LARGEST)
+        tried = _discrepancy(matrices[active], trial)
+        is_better = tried.value <= value[active] + 1e-13
+        less_damping = damping[active] / 10
+        more_damping = np.maximum(10 * damping[active], 1e-3)
+        damping[active] = np.where(is_better, less_damping, more_damping)
         damping[damping < 1e-7] = 0
-        taken = going[better]
-        logs[taken] = trial[better]
-        value[taken], gradient[taken], hessian[taken] = (result[better] for result in results[:3])
-    held = ((logs <= _SMALLEST) & (gradient > 0)) | ((logs >= _LARGEST) & (gradient < 0))
-    reached = np.where(held, 0.0, np.abs(gradient)).max(axis=1, initial=0) < 1e-5
+        improved = active[is_better]
+        logs[improved] = trial[is_better]
+        value[improved] = tried.value[is_better]
+        gradient[improved] = tried.gradient[is_better]
+        hessian[improved] = tried.hessian[is_better]
+    slope = np.where(_held_at_bound(logs, gradient), 0.0, gradient)
+    reached = np.abs(slope).max(axis=1, initial=0) < 1e-5
     return np.where(reached[:, None], logs, np.nan)
+
+
+def _held_at_bound(logs: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Which logarithms are at a bound, with a gradient that points beyond it."""
+    at_smallest = (logs <= _SMALLEST) & (gradient > 0)
+    at_largest = (logs >= _LARGEST) & (gradient < 0)
+    return at_smallest | at_largest
 
 
 def _step(
@@ -132,16 +156,18 @@ def _step(
     """Newton steps of the free logarithms, none of the others."""
     curvature = np.where(free[:, :, None] & free[:, None, :], hessian, 0.0)
     if not damping.any():
-        whole = curvature + np.where(free, 0.0, 1.0)[:, :, None] * np.eye(slope.shape[1])
+        held = np.where(free, 0.0, 1.0)
+        regular = curvature + held[:, :, None] * np.eye(slope.shape[1])
         with contextlib.suppress(np.linalg.LinAlgError):
-            np.linalg.cholesky(whole)  # an error where one of them is not positive definite
-            return np.where(free, -np.linalg.solve(whole, slope[:, :, None])[:, :, 0], 0.0)
+            np.linalg.cholesky(regular)  # an error where one of them is not positive definite
+            step = -np.linalg.solve(regular, slope[:, :, None])[:, :, 0]
+            return np.where(free, step, 0.0)
     # Downhill even where the surface is a saddle, and far in the flat valleys of small uniquenesses.
-    bends, axes = np.linalg.eigh(curvature)
-    along = (axes * slope[:, :, None]).sum(axis=1) / (
-        np.maximum(np.abs(bends), 1e-7) + damping[:, None]
-    )
-    return np.where(free, -(axes * along[:, None, :]).sum(axis=2), 0.0)
+    curvatures, axes = np.linalg.eigh(curvature)
+    slope_along_axes = (axes * slope[:, :, None]).sum(axis=1)
+    step_along_axes = slope_along_axes / (np.maximum(np.abs(curvatures), 1e-7) + damping[:, None])
+    step = -(axes * step_along_axes[:, None, :]).sum(axis=2)
+    return np.where(free, step, 0.0)
 
 
 @checked(
@@ -203,15 +229,24 @@ def indices_of(
         return dict.fromkeys(FIT_INDICES, np.nan)
     k = len(covariances)
     correlations = correlations_from_covariances(covariances)
-    chi, freedom = n * discrepancy, k * (k + 1) / 2 - parameters
-    chi_none, freedom_none = -n * np.linalg.slogdet(correlations)[1], k * (k - 1) / 2
-    excess, excess_none = chi - freedom, chi_none - freedom_none
+    chi_square = n * discrepancy
+    freedom = k * (k + 1) / 2 - parameters
+    excess = chi_square - freedom
+
+    # The model without any correlation.
+    chi_square_none = -n * np.linalg.slogdet(correlations)[1]
+    freedom_none = k * (k - 1) / 2
+    excess_none = chi_square_none - freedom_none
+
+    largest_excess = max(excess_none, excess, 0)
+    cfi = 1.0
+    if largest_excess > 0:
+        cfi = 1 - max(excess, 0) / largest_excess
     residuals = (correlations - modeled)[np.triu_indices(k, 1)]
-    worst = max(excess_none, excess, 0)
     return {
-        "chi-square": chi,
+        "chi-square": chi_square,
         "degrees of freedom": freedom,
-        "CFI": 1 - max(excess, 0) / worst if worst > 0 else 1.0,
+        "CFI": cfi,
         "RMSEA": np.sqrt(max(excess, 0) / (freedom * n)),
         "SRMR": np.sqrt((residuals**2).sum() / (k * (k + 1) / 2)),
     }
@@ -246,11 +281,11 @@ def noise_eigenvalues(
     ([1.1, 1.0, 1.0], [0.1, 0.0, -0.0])
     """
     # Sums of squares of normal data are Wishart distributed: no data need be drawn.
-    drawn = stats.wishart.rvs(
-        rows - 1, np.eye(items), size=simulations, random_state=np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
+    covariances = stats.wishart.rvs(
+        rows - 1, np.eye(items), size=simulations, random_state=generator
     )
-    correlations = correlations_from_covariances(drawn)
-    return tuple(
-        np.quantile(descending_eigenvalues(matrix), quantile, axis=0)
-        for matrix in (correlations, reduced_correlations(correlations))
-    )
+    correlations = correlations_from_covariances(covariances)
+    components = descending_eigenvalues(correlations)
+    factors = descending_eigenvalues(reduced_correlations(correlations))
+    return np.quantile(components, quantile, axis=0), np.quantile(factors, quantile, axis=0)

@@ -12,7 +12,11 @@ from sense7.estimators.estimates import Estimate
 NEGLIGIBLE = 1e-8
 """A sum of squares up to this is zero, up to rounding."""
 
-_RELATIVE, _IDENTIFIED = 1e-8, 1e-6
+_RELATIVE = 1e-8
+"""An eigenvalue up to this, of cross products of columns of length one, is zero."""
+
+_IDENTIFIED = 1e-6
+"""A coefficient is identified if it lies in the space of the other eigenvalues but for this."""
 
 
 def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,43 +32,51 @@ def least_squares(cross: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
     ([1.0, 2.0], 0.0, 2)
     """
     cross = np.asarray(cross, dtype=float)
-    a, c, q = cross[..., :-1, :-1], cross[..., :-1, -1], cross[..., -1, -1]
-    squares = np.diagonal(a, axis1=-2, axis2=-1)
+    XX = cross[..., :-1, :-1]
+    Xy = cross[..., :-1, -1]
+    yy = cross[..., -1, -1]
+    # Of columns of length one, so that one limit serves for all of them.
+    squares = np.diagonal(XX, axis1=-2, axis2=-1)
     present = squares > NEGLIGIBLE
-    scale = np.sqrt(np.where(present, squares, 1.0))
-    a = np.where(
-        present[..., None] & present[..., None, :],
-        a / (scale[..., None] * scale[..., None, :]),
-        0.0,
-    )
-    c = np.where(present, c / scale, 0.0)
-    b, rank = np.empty(c.shape), np.full(c.shape[:-1], c.shape[-1])
-    identified = np.ones(c.shape, dtype=bool)
-    inverse, clear = _inverse(a)
-    b[clear] = (inverse[clear] @ c[clear][..., None])[..., 0]
-    b[~clear], identified[~clear], rank[~clear] = _of_least_norm(a[~clear], c[~clear])
-    residual = np.maximum(q - (b * c).sum(axis=-1), 0.0)
-    return np.where(identified, b / scale, np.nan), residual, rank
+    length = np.sqrt(np.where(present, squares, 1.0))
+    both_present = present[..., None] & present[..., None, :]
+    lengths = length[..., None] * length[..., None, :]
+    XX = np.where(both_present, XX / lengths, 0.0)
+    Xy = np.where(present, Xy / length, 0.0)
+
+    b = np.empty(Xy.shape)
+    rank = np.full(Xy.shape[:-1], Xy.shape[-1])
+    identified = np.ones(Xy.shape, dtype=bool)
+    inverse, regular = _inverse(XX)
+    b[regular] = (inverse[regular] @ Xy[regular][..., None])[..., 0]
+    b[~regular], identified[~regular], rank[~regular] = _of_least_norm(XX[~regular], Xy[~regular])
+    residual = np.maximum(yy - (b * Xy).sum(axis=-1), 0.0)
+    coefficients = np.where(identified, b / length, np.nan)
+    return coefficients, residual, rank
 
 
-def _inverse(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _inverse(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverses, and where no eigenvalue is near ``_RELATIVE``: none is below one by the trace of the inverse."""
-    regular = np.linalg.det(a) > np.finfo(float).tiny
-    inverse = np.zeros(a.shape)
-    inverse[regular] = np.linalg.inv(a[regular])
-    own = np.diagonal(inverse, axis1=-2, axis2=-1)
-    return inverse, regular & (own > 0).all(axis=-1) & (own.sum(axis=-1) < 0.01 / _RELATIVE)
+    invertible = np.linalg.det(matrices) > np.finfo(float).tiny
+    inverse = np.zeros(matrices.shape)
+    inverse[invertible] = np.linalg.inv(matrices[invertible])
+    diagonal = np.diagonal(inverse, axis1=-2, axis2=-1)
+    is_positive = (diagonal > 0).all(axis=-1)
+    is_small = diagonal.sum(axis=-1) < 0.01 / _RELATIVE
+    return inverse, invertible & is_positive & is_small
 
 
-def _of_least_norm(a: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_least_norm(XX: np.ndarray, Xy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Coefficients of least norm, which of them are identified, and rank."""
-    values, vectors = np.linalg.eigh(a)
-    kept = values > _RELATIVE
-    inverse_values = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
-    b = (vectors @ (inverse_values[..., None] * (np.swapaxes(vectors, -1, -2) @ c[..., None])))[
-        ..., 0
-    ]
-    return b, (vectors**2 * kept[..., None, :]).sum(axis=-1) > 1 - _IDENTIFIED, kept.sum(axis=-1)
+    eigenvalues, vectors = np.linalg.eigh(XX)
+    positive = eigenvalues > _RELATIVE
+    zeros = np.zeros_like(eigenvalues)
+    inverse_values = np.divide(1.0, eigenvalues, out=zeros, where=positive)
+    along_vectors = np.swapaxes(vectors, -1, -2) @ Xy[..., None]
+    b = (vectors @ (inverse_values[..., None] * along_vectors))[..., 0]
+    share_in_space = (vectors**2 * positive[..., None, :]).sum(axis=-1)
+    identified = share_in_space > 1 - _IDENTIFIED
+    return b, identified, positive.sum(axis=-1)
 
 
 def coefficient(column: int, minus: int | None = None) -> Callable[[np.ndarray], np.ndarray]:
@@ -77,11 +89,13 @@ def coefficient(column: int, minus: int | None = None) -> Callable[[np.ndarray],
     (4.0, 2.0)
     """
 
-    def of(cross: np.ndarray) -> np.ndarray:
+    def of_cross_products(cross: np.ndarray) -> np.ndarray:
         coefficients = least_squares(cross)[0]
-        return coefficients[..., column] - (0 if minus is None else coefficients[..., minus])
+        if minus is None:
+            return coefficients[..., column]
+        return coefficients[..., column] - coefficients[..., minus]
 
-    return of
+    return of_cross_products
 
 
 def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
@@ -95,7 +109,8 @@ def within(values: np.ndarray, groups: pd.Series) -> np.ndarray:
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
     sums = np.zeros((len(names), values.shape[1]))
     np.add.at(sums, codes, values)
-    return values - (sums / np.bincount(codes, minlength=len(names))[:, None])[codes]
+    means = sums / np.bincount(codes, minlength=len(names))[:, None]
+    return values - means[codes]
 
 
 ROUNDING = 1e-9
@@ -119,25 +134,32 @@ def lmg_from_covariances(covariances: np.ndarray) -> np.ndarray:
     matrices = np.moveaxis(np.asarray(covariances, dtype=float), (-2, -1), (0, 1))
     k = len(matrices) - 1
     added = np.zeros((k, *matrices.shape[2:]))
+    if not k:
+        return np.moveaxis(added, 0, -1)
+    outcome = matrices[-1, -1]
+    variances = np.stack([matrices[i, i] for i in range(k)])
     weights = [factorial(size) * factorial(k - size - 1) / factorial(k) for size in range(k)]
-    own = np.stack([matrices[i, i] for i in range(k)]) if k else added
 
     def visit(residual: np.ndarray, outside: list[int], later: int) -> None:
         """Add what each predictor outside of a subset adds to it, from residual covariances with the outcome."""
-        positions = np.arange(len(outside))
-        free = residual[positions, positions] > ROUNDING * own[outside]
-        scale = np.where(free, 1 / np.where(free, residual[positions, positions], 1), 0)
-        added[outside] += weights[k - len(outside)] * residual[positions, -1] ** 2 * scale
-        # Each subset once: it grows by later predictors only, and the last complement adds nothing.
-        for i in range(later, len(outside) if len(outside) > 1 else 0):
-            left = [*outside[:i], *outside[i + 1 :]]
-            kept = [*positions[:i], *positions[i + 1 :], len(outside)]
-            rows = residual[kept]
-            visit(rows[:, kept] - rows[:, i, None] * (residual[i, kept] * scale[i]), left, i)
+        count = len(outside)
+        positions = np.arange(count)
+        residual_variances = residual[positions, positions]
+        free = residual_variances > ROUNDING * variances[outside]
+        precision = np.where(free, 1 / np.where(free, residual_variances, 1), 0)
+        with_outcome = residual[positions, -1]
+        added[outside] += weights[k - count] * with_outcome**2 * precision
+        if count == 1:
+            return  # the last complement adds nothing
+        # Each subset once: it grows by later predictors only.
+        for i in range(later, count):
+            still_outside = [*outside[:i], *outside[i + 1 :]]
+            others = [*positions[:i], *positions[i + 1 :], count]
+            rows = residual[others]
+            swept = rows[:, others] - rows[:, i, None] * (residual[i, others] * precision[i])
+            visit(swept, still_outside, i)
 
-    if k:
-        visit(matrices, list(range(k)), 0)
-    outcome = matrices[-1, -1]
+    visit(matrices, list(range(k)), 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(outcome > ROUNDING, added / outcome, np.nan)
     return np.moveaxis(shares, 0, -1)
@@ -159,17 +181,16 @@ def within_correlation(
     rates, has no part in it.
     """
     codes = pd.factorize(pd.Series(groups).to_numpy())[0]
-    kept = np.bincount(codes)[codes] > 1 if len(codes) else np.zeros(0, dtype=bool)
-    common = {"n": int(kept.sum()), "unit": "correlation", "method": method}
-    if not kept.any():
-        return bootstrap.row(
-            Estimate(np.nan), **common, undefined="nothing has two ratings to compare"
-        )
-    values, participants = np.asarray(values, dtype=float)[kept], pd.Series(participants)[kept]
-    values = within(values, pd.Series(codes[kept]))
-    correlation = bootstrap.estimate(
-        _partial, values[:, :, None] * values[:, None, :], participants
-    )
+    in_pairs = np.zeros(0, dtype=bool)
+    if len(codes):
+        in_pairs = np.bincount(codes)[codes] > 1
+    common = {"n": int(in_pairs.sum()), "unit": "correlation", "method": method}
+    if not in_pairs.any():
+        reason = "nothing has two ratings to compare"
+        return bootstrap.row(Estimate(np.nan), **common, undefined=reason)
+    deviations = within(np.asarray(values, dtype=float)[in_pairs], pd.Series(codes[in_pairs]))
+    cross = deviations[:, :, None] * deviations[:, None, :]
+    correlation = bootstrap.estimate(_partial, cross, pd.Series(participants)[in_pairs])
     return bootstrap.row(correlation, **common, undefined="one of the two does not vary")
 
 
@@ -181,7 +202,9 @@ def _partial(cross: np.ndarray) -> np.ndarray:
         r = cross / np.sqrt(squares[..., :, None] * squares[..., None, :])
         correlation = r[..., 0, 1]
         if cross.shape[-1] == 3:
-            remaining = (1 - r[..., 0, 2] ** 2) * (1 - r[..., 1, 2] ** 2)
-            vary = vary & (remaining > 1e-9)
-            correlation = (correlation - r[..., 0, 2] * r[..., 1, 2]) / np.sqrt(remaining)
+            r_xz = r[..., 0, 2]
+            r_yz = r[..., 1, 2]
+            unexplained = (1 - r_xz**2) * (1 - r_yz**2)
+            vary = vary & (unexplained > 1e-9)
+            correlation = (correlation - r_xz * r_yz) / np.sqrt(unexplained)
     return np.where(vary, correlation, np.nan)

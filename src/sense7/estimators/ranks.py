@@ -4,6 +4,7 @@ SciPy loads ``scipy.sparse`` when it is first used, which asking a judge does no
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -56,58 +57,85 @@ def spearmans_in_draws(
     if not len(codes):
         return correlations
     columns = [rounded(np.asarray(column, dtype=float)) for column in columns]
-    if missing := sum(int(pd.isna(column).sum()) for column in columns):
-        raise UserError(
-            f"Spearman's correlation needs every value; {missing:,} of {sum(map(len, columns)):,} are missing. "
-            "Leave out the rows that lack one."
-        )
+    _require_complete(columns)
     levels = [np.unique(column, return_inverse=True)[1] for column in columns]
     masses = [_counts(level, codes, weights.shape[1]) for level in levels]
+
     # The first of a pair has more levels; sums are taken by the fewer levels of the second.
-    pairs = [sorted(pair, key=lambda column: -masses[column].shape[0]) for pair in pairs]
-    cells = [_cells(levels[first], levels[second], codes) for first, second in pairs]
-    step = max(1, _MOST_NUMBERS // len(codes))
-    for start in range(0, len(weights), step):
-        chunk = np.ascontiguousarray(weights[start : start + step].T)
-        ranked = [_ranked(mass @ chunk) for mass in masses]
-        for number, ((first, second), (of_first, of_code, sums)) in enumerate(
-            zip(pairs, cells, strict=True)
-        ):
-            products = ranked[first][0][of_first]
-            products *= chunk[of_code]
-            together = np.einsum("ud,ud->d", sums @ products, ranked[second][0])
+    level_counts = [mass.shape[0] for mass in masses]
+    ordered_pairs = []
+    cells_of_pairs = []
+    for pair in pairs:
+        first, second = sorted(pair, key=level_counts.__getitem__, reverse=True)
+        ordered_pairs.append((first, second))
+        cells_of_pairs.append(_cells(levels[first], levels[second], codes))
+
+    draws_at_once = max(1, _MOST_NUMBERS // len(codes))
+    for start in range(0, len(weights), draws_at_once):
+        draws = slice(start, start + draws_at_once)
+        taken = np.ascontiguousarray(weights[draws].T)
+        ranked = [_ranked(mass @ taken) for mass in masses]
+        for index, (first, second) in enumerate(ordered_pairs):
+            cells = cells_of_pairs[index]
+            x = ranked[first]
+            y = ranked[second]
+            products = x.ranks[cells.first_level]
+            products *= taken[cells.unit]
+            sums_by_second = cells.sums_by_second @ products
+            cross = np.einsum("ud,ud->d", sums_by_second, y.ranks)
             with np.errstate(divide="ignore", invalid="ignore"):
-                correlations[start : start + step, number] = together / np.sqrt(
-                    ranked[first][1] * ranked[second][1]
-                )
+                correlations[draws, index] = cross / np.sqrt(x.squares * y.squares)
     return correlations
+
+
+def _require_complete(columns: list[np.ndarray]) -> None:
+    """Refuse columns with missing values."""
+    missing = sum(int(pd.isna(column).sum()) for column in columns)
+    if missing:
+        values = sum(len(column) for column in columns)
+        raise UserError(
+            f"Spearman's correlation needs every value; {missing:,} of {values:,} are missing. "
+            "Leave out the rows that lack one."
+        )
 
 
 def _counts(level: np.ndarray, codes: np.ndarray, units: int) -> "scipy.sparse.csr_array":
     """How many rows of each unit have each level: shape (levels, units)."""
-    return scipy.sparse.csr_array(
-        (np.ones(len(level)), (level, codes)), shape=(level.max() + 1, units)
-    )
+    ones = np.ones(len(level))
+    return scipy.sparse.csr_array((ones, (level, codes)), shape=(level.max() + 1, units))
 
 
-def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray):
+class _Cells(NamedTuple):
     """Rows that no resample distinguishes: their level of the first, unit, and sums by level of the second."""
+
+    first_level: np.ndarray
+    unit: np.ndarray
+    sums_by_second: "scipy.sparse.csr_array"
+
+
+def _cells(first: np.ndarray, second: np.ndarray, codes: np.ndarray) -> _Cells:
+    """The cells of two columns of levels."""
     key = (codes * (first.max() + 1) + first) * (second.max() + 1) + second
     _, row, counts = np.unique(key, return_index=True, return_counts=True)
-    return (
-        first[row],
-        codes[row],
-        scipy.sparse.csr_array((counts.astype(float), (second[row], np.arange(len(row))))),
-    )
+    positions = (second[row], np.arange(len(row)))
+    sums_by_second = scipy.sparse.csr_array((counts.astype(float), positions))
+    return _Cells(first[row], codes[row], sums_by_second)
 
 
-def _ranked(taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centered midranks of levels, (levels, draws), and their sums of squares, from counts, which are overwritten."""
-    rank = _cumulated(taken)
-    rank -= rank[-1] / 2
-    rank -= taken / 2
-    taken *= rank
-    return rank, np.einsum("ud,ud->d", taken, rank)
+class _Ranked(NamedTuple):
+    """Centered midranks of levels, (levels, draws), and their sums of squares, (draws,)."""
+
+    ranks: np.ndarray
+    squares: np.ndarray
+
+
+def _ranked(taken: np.ndarray) -> _Ranked:
+    """Centered midranks of levels from how often each is taken, which is overwritten."""
+    ranks = _cumulated(taken)
+    ranks -= ranks[-1] / 2
+    ranks -= taken / 2
+    taken *= ranks
+    return _Ranked(ranks, np.einsum("ud,ud->d", taken, ranks))
 
 
 def _cumulated(table: np.ndarray) -> np.ndarray:
@@ -133,19 +161,17 @@ def spearman_row(
 
     ``counts`` is the number of rows that each row represents; ``draws`` the result of :func:`spearman_draws`, if known.
     """
-    common = {"n": int(np.broadcast_to(counts, len(first)).sum()), "unit": "correlation"}
-    estimate = spearman_in_draws(
-        first, second, np.broadcast_to(counts, (1, len(first))).astype(float)
-    )[0]
+    counts_of_rows = np.broadcast_to(counts, len(first))
+    common = {"n": int(counts_of_rows.sum()), "unit": "correlation", "method": method}
+    as_they_are = counts_of_rows[None].astype(float)
+    estimate = spearman_in_draws(first, second, as_they_are)[0]
     if not np.isfinite(estimate):
-        return estimate_row(**common, method=method, reason="one of the two does not vary")
+        return estimate_row(**common, reason="one of the two does not vary")
     if draws is None:
-        draws = spearman_draws(
-            *distinct_pairs(first, second, participants, bootstrap, counts), bootstrap
-        )
-    return bootstrap.row(
-        Estimate(estimate, *bootstrap.interval(draws, participants)), **common, method=method
-    )
+        pairs, table = distinct_pairs(first, second, participants, bootstrap, counts)
+        draws = spearman_draws(pairs, table, bootstrap)
+    interval = bootstrap.interval(draws, participants)
+    return bootstrap.row(Estimate(estimate, *interval), **common)
 
 
 def distinct_pairs(
@@ -156,11 +182,12 @@ def distinct_pairs(
     counts: np.ndarray | int = 1,
 ) -> tuple[np.ndarray, "scipy.sparse.csr_matrix"]:
     """Return distinct pairs of values, and how many of each a participant has: means of few levels make few pairs."""
-    pairs, pair = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    cells = pair, bootstrap.codes(participants)
-    table = scipy.sparse.csr_matrix(
-        (np.broadcast_to(counts, len(first)), cells), (len(pairs), len(bootstrap.names))
-    )
+    values = np.column_stack([first, second])
+    pairs, pair = np.unique(values, axis=0, return_inverse=True)
+    positions = (pair, bootstrap.codes(participants))
+    shape = (len(pairs), len(bootstrap.names))
+    counts_of_rows = np.broadcast_to(counts, len(first))
+    table = scipy.sparse.csr_matrix((counts_of_rows, positions), shape)
     return pairs, table
 
 
@@ -168,6 +195,10 @@ def spearman_draws(
     pairs: np.ndarray, table: "scipy.sparse.csr_matrix", bootstrap: ParticipantBootstrap
 ) -> np.ndarray:
     """Return Spearman's correlation in every resample, of :func:`distinct_pairs`."""
-    return bootstrap.in_every_draw(
-        lambda weights: spearman_in_draws(*pairs.T, (table @ weights.T).T)
-    )
+    first, second = pairs.T
+
+    def correlation(weights: np.ndarray) -> np.ndarray:
+        taken = (table @ weights.T).T
+        return spearman_in_draws(first, second, taken)
+
+    return bootstrap.in_every_draw(correlation)

@@ -3,14 +3,15 @@
 import numpy as np
 import pandas as pd
 
+from sense7 import taxonomy
 from sense7.arguments import checked, is_numbers, is_one_of, is_share
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import pieces
 from sense7.estimators.order import rounded
-from sense7.taxonomy import LEVELS
 
-LEVELS = len(LEVELS)
-_DISTANCE = np.abs(np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))).astype(float)
+LEVELS = len(taxonomy.LEVELS)
+_DIFFERENCE = np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))
+_DISTANCE = np.abs(_DIFFERENCE).astype(float)
 WEIGHTS = {"linear": _DISTANCE, "quadratic": _DISTANCE**2}
 """Disagreement weights of two levels: their distance, or its square."""
 
@@ -63,11 +64,14 @@ def weighted_kappa(tables: np.ndarray, weights: str = "linear") -> np.ndarray:
     """
     w = WEIGHTS[weights]
     tables = np.asarray(tables, dtype=float)
-    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
-    expected = np.einsum("...i,...j,ij->...", rows, columns, w)
+    rows = tables.sum(axis=-1)
+    columns = tables.sum(axis=-2)
+    n = tables.sum(axis=(-2, -1))
+    observed = (tables * w).sum(axis=(-2, -1))
+    expected_times_n = np.einsum("...i,...j,ij->...", rows, columns, w)
     with np.errstate(divide="ignore", invalid="ignore"):
-        kappa = 1 - tables.sum(axis=(-2, -1)) * (tables * w).sum(axis=(-2, -1)) / expected
-    return np.where(expected > 0, kappa, np.nan)
+        kappa = 1 - n * observed / expected_times_n
+    return np.where(expected_times_n > 0, kappa, np.nan)
 
 
 def quadratic_kappa(
@@ -105,40 +109,54 @@ def quadratic_kappa(
     >>> float(quadratic_kappa(first, second, steps="occurring"))
     0.875
     """
-    x, y = (np.asarray(one, dtype=float) for one in (first, second))
-    if x.ndim != 1 or x.shape != y.shape or np.isnan(x).any() or np.isnan(y).any():
+    x = np.asarray(first, dtype=float)
+    y = np.asarray(second, dtype=float)
+    missing = np.isnan(x).sum() + np.isnan(y).sum()
+    if x.ndim != 1 or x.shape != y.shape or missing:
         raise UserError(
             f"quadratic_kappa wants two ratings of every unit, none missing; got {x.size:,} and {y.size:,}, of which "
-            f"{np.isnan(x).sum() + np.isnan(y).sum():,} are missing. Leave out the units that lack a rating."
+            f"{missing:,} are missing. Leave out the units that lack a rating."
         )
     if steps not in STEPS:
-        raise UserError(
-            f"quadratic_kappa wants {' or '.join(map(repr, STEPS))} as steps; got {steps!r}."
-        )
+        choices = " or ".join(map(repr, STEPS))
+        raise UserError(f"quadratic_kappa wants {choices} as steps; got {steps!r}.")
     taken = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=float)
-    flat = taken.reshape(-1, len(x)) if len(x) else np.zeros((int(np.prod(taken.shape[:-1])), 0))
-    kappas = [
-        _concordance(x, y, flat[piece], steps)
-        for piece in pieces(len(flat), max(1, len(x)), _PIECE)
-    ]
-    return np.concatenate(kappas).reshape(taken.shape[:-1])
+    shape = taken.shape[:-1]
+    draws = taken.reshape(int(np.prod(shape)), len(x))
+    kappas = []
+    for piece in pieces(len(draws), max(1, len(x)), _PIECE):
+        kappas.append(_concordance(x, y, draws[piece], steps))
+    return np.concatenate(kappas).reshape(shape)
 
 
 def _concordance(x: np.ndarray, y: np.ndarray, taken: np.ndarray, steps: str) -> np.ndarray:
     """Twice the covariance by the expected squared distance, in every row of ``taken``."""
     if steps == "occurring":
-        values, code = np.unique(np.rint(100 * np.concatenate([x, y])), return_inverse=True)
-        code = code.reshape(2, -1)
-        occurs = (code[..., None] == np.arange(len(values))).any(axis=0)
-        position = np.cumsum(taken @ occurs > 0, axis=1, dtype=float)
-        x, y = position[:, code[0]], position[:, code[1]]
+        x, y = _positions(x, y, taken)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = taken / taken.sum(axis=1, keepdims=True)
-        a = x - (share * x).sum(axis=1, keepdims=True)
-        b = y - (share * y).sum(axis=1, keepdims=True)
-        apart = ((share * x).sum(axis=1) - (share * y).sum(axis=1)) ** 2
-        expected = (share * a**2).sum(axis=1) + (share * b**2).sum(axis=1) + apart
-        return np.where(rounded(expected) > 0, 2 * (share * a * b).sum(axis=1) / expected, np.nan)
+        mean_x = (share * x).sum(axis=1, keepdims=True)
+        mean_y = (share * y).sum(axis=1, keepdims=True)
+        deviation_x = x - mean_x
+        deviation_y = y - mean_y
+        covariance = (share * deviation_x * deviation_y).sum(axis=1)
+        variance_x = (share * deviation_x**2).sum(axis=1)
+        variance_y = (share * deviation_y**2).sum(axis=1)
+        squared_difference = (mean_x[:, 0] - mean_y[:, 0]) ** 2
+        expected = variance_x + variance_y + squared_difference
+        return np.where(rounded(expected) > 0, 2 * covariance / expected, np.nan)
+
+
+def _positions(x: np.ndarray, y: np.ndarray, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the values, rounded to two decimals, among those that occur in every row of ``taken``."""
+    hundredths = np.rint(100 * np.concatenate([x, y]))
+    values, code = np.unique(hundredths, return_inverse=True)
+    code_x, code_y = code.reshape(2, -1)
+    of_x = code_x[:, None] == np.arange(len(values))
+    of_y = code_y[:, None] == np.arange(len(values))
+    occurs = taken @ (of_x | of_y) > 0
+    position = np.cumsum(occurs, axis=1, dtype=float)
+    return position[:, code_x], position[:, code_y]
 
 
 def icc_1(y: np.ndarray, groups: pd.Series) -> float:
@@ -154,7 +172,8 @@ def icc_1(y: np.ndarray, groups: pd.Series) -> float:
     0.9766
     """
     codes, names = pd.factorize(pd.Series(groups).to_numpy())
-    return float(icc_of_sums(icc_sums(np.asarray(y, dtype=float), codes, len(names)).sum(axis=0)))
+    sums = icc_sums(np.asarray(y, dtype=float), codes, len(names))
+    return float(icc_of_sums(sums.sum(axis=0)))
 
 
 def icc_sums(y: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
@@ -167,16 +186,18 @@ def icc_sums(y: np.ndarray, codes: np.ndarray, count: int) -> np.ndarray:
 
 def icc_of_sums(sums: np.ndarray) -> np.ndarray:
     """Return ICC(1) from sums of the columns of :func:`icc_sums`."""
-    groups, n, squares_of_n, squares, total, of_groups = np.moveaxis(sums, -1, 0)
+    m, n, squares_of_n, squares, total, squares_of_totals = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / n
-        between = of_groups - 2 * mean * total + mean**2 * n
-        whole = squares - 2 * mean * total + mean**2 * n
-        within = whole - between
-        size = (n - squares_of_n / n) / (groups - 1)
-        b, w = between / (groups - 1), within / (n - groups)
-        defined = (groups > 1) & (n > groups) & (rounded(whole / np.maximum(squares, 1)) > 0)
-        return np.where(defined, (b - w) / (b + (size - 1) * w), np.nan)
+        squares_between = squares_of_totals - 2 * mean * total + mean**2 * n
+        squares_of_all = squares - 2 * mean * total + mean**2 * n
+        squares_within = squares_of_all - squares_between
+        n_0 = (n - squares_of_n / n) / (m - 1)
+        B = squares_between / (m - 1)
+        W = squares_within / (n - m)
+        varies = rounded(squares_of_all / np.maximum(squares, 1)) > 0
+        defined = (m > 1) & (n > m) & varies
+        return np.where(defined, (B - W) / (B + (n_0 - 1) * W), np.nan)
 
 
 @checked(
@@ -221,38 +242,56 @@ def intraclass_correlations(table: np.ndarray, confidence: float = 0.95) -> pd.D
     from scipy import stats  # takes as long to import as all that judges need
 
     n, k = table.shape
-    grand, by_row, by_column = table.mean(), table.mean(axis=1), table.mean(axis=0)
-    varies = np.abs(table).max() > 0 and rounded(np.ptp(table) / np.abs(table).max()) > 0
-    rows = k * ((by_row - grand) ** 2).sum() / (n - 1) if varies else np.nan
-    columns = n * ((by_column - grand) ** 2).sum() / (k - 1)
-    inside = ((table - by_row[:, None]) ** 2).sum() / (n * (k - 1))
-    rest = ((table - by_row[:, None] - by_column + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    mean = table.mean()
+    row_means = table.mean(axis=1)
+    column_means = table.mean(axis=0)
+    # Mean squares between rows, between columns, within rows, and of what neither explains.
+    between_rows = np.nan
+    if np.abs(table).max() > 0 and rounded(np.ptp(table) / np.abs(table).max()) > 0:
+        between_rows = k * ((row_means - mean) ** 2).sum() / (n - 1)
+    between_columns = n * ((column_means - mean) ** 2).sum() / (k - 1)
+    within_rows = ((table - row_means[:, None]) ** 2).sum() / (n * (k - 1))
+    unexplained = table - row_means[:, None] - column_means + mean
+    residual = (unexplained**2).sum() / ((n - 1) * (k - 1))
     tail = (1 + confidence) / 2
-    # By mean squares, not by their ratio F, which is infinite where agreement is perfect.
-    single = lambda b, w: (b - w) / (b + (k - 1) * w)  # noqa: E731
-    limits = lambda w, freedom: (  # noqa: E731
-        single(rows, w),
-        single(rows, w * stats.f.ppf(tail, n - 1, freedom)),
-        single(rows * stats.f.ppf(tail, freedom, n - 1), w),
-    )
-    two = (rows - rest) / (rows + (k - 1) * rest + k * (columns - rest) / n)
-    outside = n * (1 + (k - 1) * two) - k * two
-    above = (k - 1) * (n - 1) * (k * two * columns + outside * rest) ** 2
-    below = (n - 1) * (k * two * columns) ** 2 + (outside * rest) ** 2
-    freedom = (
-        above / below if below > 0 else 1.0
-    )  # where nothing is left beside the rows, it is multiplied by 0
-    f_low, f_high = stats.f.ppf(tail, n - 1, freedom), stats.f.ppf(tail, freedom, n - 1)
-    base = k * columns + (k * n - k - n) * rest
-    low = n * (rows - f_low * rest) / (f_low * base + n * rows)
-    high = n * (f_high * rows - rest) / (base + n * f_high * rows)
-    single_ratings = {
-        "ICC1": limits(inside, n * (k - 1)),
-        "ICC2": (two, low, high),
-        "ICC3": limits(rest, (n - 1) * (k - 1)),
+
+    def of_mean_squares(between: float, within: float) -> float:
+        # Not by their ratio F, which is infinite where agreement is perfect.
+        return (between - within) / (between + (k - 1) * within)
+
+    def with_limits(within: float, freedom: int) -> tuple[float, float, float]:
+        f_low = stats.f.ppf(tail, n - 1, freedom)
+        f_high = stats.f.ppf(tail, freedom, n - 1)
+        return (
+            of_mean_squares(between_rows, within),
+            of_mean_squares(between_rows, within * f_low),
+            of_mean_squares(between_rows * f_high, within),
+        )
+
+    def absolute_agreement() -> tuple[float, float, float]:
+        columns_by_residual = k * (between_columns - residual) / n
+        icc = (between_rows - residual) / (between_rows + (k - 1) * residual + columns_by_residual)
+        # Degrees of freedom of the denominator by Satterthwaite's rule.
+        of_residual = n * (1 + (k - 1) * icc) - k * icc
+        of_columns = k * icc * between_columns
+        above = (k - 1) * (n - 1) * (of_columns + of_residual * residual) ** 2
+        below = (n - 1) * of_columns**2 + (of_residual * residual) ** 2
+        # Where nothing varies beside the rows, the quantile is multiplied by 0.
+        freedom = above / below if below > 0 else 1.0
+        f_low = stats.f.ppf(tail, n - 1, freedom)
+        f_high = stats.f.ppf(tail, freedom, n - 1)
+        denominator = k * between_columns + (k * n - k - n) * residual
+        low = n * (between_rows - f_low * residual) / (f_low * denominator + n * between_rows)
+        high = n * (f_high * between_rows - residual) / (denominator + n * f_high * between_rows)
+        return icc, low, high
+
+    correlations = {
+        "ICC1": with_limits(within_rows, n * (k - 1)),
+        "ICC2": absolute_agreement(),
+        "ICC3": with_limits(residual, (n - 1) * (k - 1)),
     }
-    of_mean = lambda r: r * k / (1 + r * (k - 1))  # noqa: E731
-    means = {f"{name}k": tuple(map(of_mean, values)) for name, values in single_ratings.items()}
-    return pd.DataFrame.from_dict(
-        single_ratings | means, orient="index", columns=["estimate", "low", "high"]
-    )
+    for name in ("ICC1", "ICC2", "ICC3"):
+        r = np.array(correlations[name])
+        correlations[f"{name}k"] = tuple(r * k / (1 + r * (k - 1)))
+    columns = ["estimate", "low", "high"]
+    return pd.DataFrame.from_dict(correlations, orient="index", columns=columns)
