@@ -37,7 +37,7 @@ def main() -> None:
     if MADE_BY.exists() and MADE_BY.read_text(encoding="ascii").strip() == digest:
         print("data/synthetic.xlsx: up to date, since simulate/ did not change")
     else:
-        run(sense7, "simulate", "--out", "data/synthetic.xlsx")
+        run(sense7, "simulate", "--out", "data/synthetic.xlsx", "--force")
         MADE_BY.write_text(f"{digest}\n", encoding="ascii")
     run(sense7, "notebooks")
     run(sys.executable, "tests/test_house.py")

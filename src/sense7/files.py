@@ -2,11 +2,12 @@
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,10 +54,25 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterator[Path]:
     """Give a place beside ``path`` to write to; the file is moved to ``path`` once it is whole.
 
     Its folder is made if need be. If the block is left by an error, ``path`` is as it was.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    replace : bool
+        Whether a file that is there when this one is whole may be replaced, whatever it is.
+    own : bool
+        Whether it may be replaced if it is one that was written so and did not change since, see
+        :func:`require_as_written`.
+
+    Raises
+    ------
+    UserError
+        If something is there that may not be replaced. It stays as it is.
 
     Examples
     --------
@@ -70,23 +86,51 @@ def replacing(path: Path) -> Iterator[Path]:
     with scratch_folder(path.parent) as scratch:
         temporary = scratch / path.name
         yield temporary
+        if own:
+            require_as_written([path])
+            note_as_written(path.parent, {path.name: digest_of_file(temporary)})
+        if replace or (own and os.path.lexists(path)):
+            require_free(path, replace=True)
+            temporary.replace(path)
+        else:
+            _put_where_nothing_is(temporary, path)
+
+
+def _put_where_nothing_is(temporary: Path, path: Path) -> None:
+    """Give a file its place in one step, unless something came there meanwhile."""
+    try:
+        os.link(temporary, path)  # refuses what is there, where moving would replace it
+    except FileExistsError:
+        require_free(path)
+        raise
+    except (OSError, NotImplementedError):  # a disk without hard links
+        require_free(path)
         temporary.replace(path)
 
 
 @contextlib.contextmanager
-def replacing_folder(folder: Path) -> Iterator[Path]:
+def replacing_folder(folder: Path, *, check: Callable[[Path], object] | None = None) -> Iterator[Path]:
     """Give an empty folder to write to, which takes the place of ``folder`` once it is whole.
 
-    What stood there goes. If the block is left by an error, ``folder`` is as it was. Where the system can exchange two
+    If the block is left by an error, ``folder`` is as it was. Where the system can exchange two
     folders in one step (Linux), it is at every moment the old or the new one; elsewhere it is missing for a moment.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    check : function, optional
+        Is given the folder that is there, before it is replaced, and raises UserError if it may not be. Without it,
+        only an empty one may.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "a"
     >>> for name in ("first.txt", "second.txt"):
-    ...     with replacing_folder(folder) as temporary:
+    ...     with replacing_folder(folder, check=print) as temporary:  # doctest: +ELLIPSIS
     ...         _ = (temporary / name).write_text("whole")
+    /...
     >>> [file.name for file in folder.iterdir()], len(list(folder.parent.iterdir()))
     (['second.txt'], 1)
     """
@@ -94,6 +138,8 @@ def replacing_folder(folder: Path) -> Iterator[Path]:
         temporary = scratch / folder.name
         temporary.mkdir()
         yield temporary
+        if os.path.lexists(folder):
+            (check or require_empty)(folder)
         if not folder.exists():
             temporary.replace(folder)
         elif not exchange(temporary, folder):
@@ -131,6 +177,8 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{UNFINISHED}*"):
+        if left.is_symlink() or not left.is_dir():  # not ours; to open a pipe would wait for its other end
+            continue
         if (lock := _lock(left, wait=False)) is not None:
             shutil.rmtree(left, ignore_errors=True)
             os.close(lock)
@@ -152,7 +200,7 @@ def _lock(folder: Path, *, wait: bool) -> int | None:
     if fcntl is None:
         return None
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
@@ -187,21 +235,111 @@ def lock_file(file, *, wait: bool = True) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a text as UTF-8 so that the file is whole or not there.
+def write_whole(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a text as UTF-8 so that the file is whole or not there; see :func:`replacing`.
 
     What can't be written is an OSError: the caller knows what the file is for; see :func:`not_written`.
     """
-    with replacing(path) as temporary:
+    with replacing(path, replace=replace) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
-    """Refuse a place for a file where there is a folder, or a file that is not to be replaced."""
+    """Refuse a place for a file where there is a folder, or a file that is not to be replaced.
+
+    This is said before anything is computed; :func:`replacing` sees to it again when the file is there to be moved.
+    """
     if path.is_dir():
         raise UserError(f"{where or path}: this is a folder. Give the name of a file.")
-    if path.exists() and not replace:
+    if not os.path.lexists(path):
+        return
+    if not path.is_symlink() and not path.is_file():
+        raise UserError(f"{where or path}: this is no ordinary file (a pipe or a device). Give another name.")
+    if not replace:
         raise UserError(f"{where or path}: is there already. Give another name, or --force to write over it.")
+
+
+def require_empty(folder: Path) -> None:
+    """Refuse a place for a folder where there is a file, or a folder that holds anything."""
+    if not os.path.lexists(folder):
+        return
+    if folder.is_symlink() or not folder.is_dir() or any(folder.iterdir()):
+        raise UserError(f"{folder}: is there already. Remove it, or give another place.")
+
+
+def unused_path(path: Path) -> Path:
+    """Give the path, or the first with a number before its ending at which there is nothing."""
+    free, number = path, 1
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
+# --- files that are written more than once: only as they were written are they replaced ---
+
+WRITTEN = ".sense7-written"
+"""File of a folder that says what was written into it: lines of a SHA-256, two blanks and a name, as sha256sum's."""
+
+
+def require_as_written(paths: Iterable[Path], record: Path | None = None) -> None:
+    """Refuse files that are there and differ from what was written, or that were not written here at all.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        The files, which need not be there.
+    record : Path, optional
+        Folder that has the record; that of each file if not given.
+
+    Raises
+    ------
+    UserError
+        If what is there is not what :func:`note_as_written` noted.
+    """
+    for path in paths:
+        if not os.path.lexists(path):
+            continue
+        folder = record or path.parent
+        name = os.path.relpath(path, folder)
+        is_ordinary = path.is_file() and not path.is_symlink()
+        if not is_ordinary or digest_of_file(path) not in _written(folder).get(name, ()):
+            raise UserError(
+                f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), so it was kept. "
+                "Move it or give it another name, or choose another --out."
+            )
+
+
+def note_as_written(folder: Path, digests: Mapping[str, str]) -> None:
+    """Note what is about to be written: name of a file, relative to the folder -> SHA-256.
+
+    What is there stays noted beside it, so that whichever of the two a killed process leaves is as it was written.
+    """
+    noted = _written(folder)
+    for name, digest in digests.items():
+        path = folder / name
+        present = {digest_of_file(path)} if path.is_file() else set()
+        noted[name] = noted.get(name, set()) & present | {digest}
+    lines = [f"{digest}  {name}\n" for name in sorted(noted) for digest in sorted(noted[name])]
+    write_whole(folder / WRITTEN, "".join(lines), replace=True)
+
+
+def _written(folder: Path) -> dict[str, set[str]]:
+    """Digests that were noted of a folder's files; nothing where there is no such record."""
+    record = folder / WRITTEN
+    if record.is_symlink() or not record.is_file():
+        return {}
+    noted: dict[str, set[str]] = {}
+    for line in record.read_text(encoding="utf-8", errors="replace").splitlines():
+        digest, _, name = line.partition("  ")
+        noted.setdefault(name, set()).add(digest)
+    return noted
+
+
+def digest_of_file(path: Path) -> str:
+    """Give the SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def not_written(path: str | Path, error: Exception, fix: str = "Check the path and its permissions.") -> str:

@@ -56,7 +56,7 @@ def _results_folder(folder: str | Path) -> Path:
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
-    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", replace=True)
 
 
 @checked(notebook=is_text(), folder=is_path())

@@ -12,7 +12,6 @@ import nbformat
 import pytest
 
 from helpers.checkout import SHARED_NAME, recording
-from sense7.book import execute
 from sense7.book.build import _read, build_edition
 from sense7.book.execute import rerun, select_notebook
 from sense7.book.notebooks import find_notebooks
@@ -83,24 +82,32 @@ def test_what_will_not_do_is_refused_before_anything_runs(notebook, given, messa
 
 def test_a_cell_that_fails_is_named_and_the_last_good_copy_stays(book, tmp_path):
     out = tmp_path / "a.ipynb"
-    out.write_text("good", "utf-8")
-    (tmp_path / "a.results").mkdir()
-    (tmp_path / "a.results" / "01-a.json").write_text("good", "utf-8")
+    rerun(book.root, "01-a", out=out)
+    good = (out.read_bytes(), (tmp_path / "a.results" / "01-a.json").read_bytes())
     book.notebook("01-a", "missing + 1")
-    done = book.call("run", "01", "--out", out)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "01-a.md: code cell 3, which begins with 'missing + 1', raised NameError" in done.stderr
-    assert out.read_text("utf-8") == (tmp_path / "a.results" / "01-a.json").read_text("utf-8") == "good"
-    assert sorted(path.name for path in tmp_path.glob("a.*")) == ["a.failed.ipynb", "a.ipynb", "a.results"]
+    for _ in range(2):
+        done = book.call("run", "01", "--out", out)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "01-a.md: code cell 3, which begins with 'missing + 1', raised NameError" in done.stderr
+    assert (out.read_bytes(), (tmp_path / "a.results" / "01-a.json").read_bytes()) == good
+    names = sorted(path.name for path in tmp_path.glob("a.*"))
+    assert names == ["a.failed-2.ipynb", "a.failed.ipynb", "a.ipynb", "a.results"]
 
 
-def test_a_folder_of_something_else_is_not_replaced(book, tmp_path, monkeypatch):
-    (tmp_path / "a.results").mkdir()
-    (tmp_path / "a.results" / "thesis.docx").write_text("years of work")
-    monkeypatch.setattr(execute.Kernels, "executed_copy", lambda *given: "")
-    with pytest.raises(UserError, match=r"holds thesis\.docx"):
-        rerun(book.root, "01-a", out=tmp_path / "a.ipynb")
-    assert (tmp_path / "a.results" / "thesis.docx").read_text() == "years of work"
+def test_a_copy_is_replaced_until_it_is_edited_or_something_lies_beside_its_values(book, tmp_path):
+    out = tmp_path / "a.ipynb"
+    for seed in (1, 2):
+        rerun(book.root, "01-a", {"seed": seed}, out=out)
+    assert values(tmp_path / "a.results", "01-a") == {"seed_of_a": 2}
+    for mine in (tmp_path / "a.results" / "thesis.docx", tmp_path / "a.results" / "codes.json"):
+        mine.write_text("years of work")
+        with pytest.raises(UserError, match=mine.name):
+            rerun(book.root, "01-a", out=out)
+        assert mine.read_text() == "years of work"
+        mine.unlink()
+    out.write_text(out.read_text("utf-8") + " ", "utf-8")
+    with pytest.raises(UserError, match=r"a\.ipynb: is there already, and not as sense7 wrote it"):
+        rerun(book.root, "01-a", out=out)
 
 
 @pytest.mark.parametrize("name", ["copy.md", "copy"])

@@ -23,6 +23,7 @@ from sense7.book.editions import (
     list_editions,
     read_manifest,
     require_same_source,
+    set_aside,
     shown,
     write_manifest,
 )
@@ -179,7 +180,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
     if inputs.project.is_checkout:
         derive_copies(find_notebooks(root), install_from)
     provenance = replace(inputs.provenance, kind=study.provenance.kind)
-    with replacing_folder(folder) as edition:
+    with replacing_folder(folder, check=partial(set_aside, say=say)) as edition:
         sources.copy_for_edition(inputs.path, provenance, edition / "data", inputs.options)
         if truth is not None:
             write_json(edition / "data" / "truth.json", truth)
@@ -205,7 +206,7 @@ def _make(inputs: Inputs, study, truth, judges, claims, jupyter_book, kernels, w
             if source.exists():  # the table of contents may leave out one
                 given = own | {"results": f"{name}.results"}
                 settings = {key: given.get(key, value) for key, value in defaults.items()}
-                write_whole(source, to_ipynb(job.notebook, install_from, settings))
+                write_whole(source, to_ipynb(job.notebook, install_from, settings), replace=True)
         write_manifest(edition, inputs.key, inputs.source)
         require_same_source(folder, inputs.source, provenance.sha256)
     list_editions(folder.parent)

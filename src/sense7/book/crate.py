@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.editions import find_edition, read_facts, require_whole
+from sense7.book.editions import find_edition, listed_content, listed_files, read_facts, require_whole
 from sense7.book.plan import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
@@ -42,6 +42,7 @@ def write_crate(
     with_data: bool = False,
     license: str = "",
     authors: Sequence[str] = (),
+    replace: bool = False,
 ) -> Path:
     """Write an edition, named or by its folder, as a .zip file, and return that; equal editions give equal bytes.
 
@@ -52,6 +53,8 @@ def write_crate(
     require_whole(folder)
     facts = read_facts(folder)
     given = _license_address(license) if license else ""
+    if not any(path.split("/")[:2] == ["data", facts["file"]] for path in listed_files(folder)):
+        raise UserError(f"{folder / 'edition.json'}: names a workbook that is not in the edition. Build it again.")
     workbook = folder / "data" / facts["file"]
     study = load(workbook)
     if study.provenance.sha256 != facts["sha256"]:
@@ -74,12 +77,15 @@ def write_crate(
 
     # What it holds: path in the archive -> bytes.
     tables = shared_tables(study.sheets, study.participants_sheet)
-    paths = [folder / "edition.json", folder / "ledger.json", *sorted((folder / "results").glob("*.json"))]
-    if with_data:
-        paths += sorted(workbook.iterdir()) if workbook.is_dir() else [workbook]
-        paths += sorted((folder / "data").glob("*.reading.yml"))
+    workbook_path = f"data/{facts['file']}"
+    contents = {}
     try:
-        contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        for path, digest in sorted(listed_files(folder).items()):
+            is_result = path in {"edition.json", "ledger.json"} or re.fullmatch(r"results/[^/]+\.json", path)
+            is_workbook = path == workbook_path or path.startswith(f"{workbook_path}/")
+            is_data = is_workbook or re.fullmatch(r"data/[^/]+\.reading\.yml", path)
+            if is_result or (with_data and is_data):
+                contents[path] = listed_content(folder, path, digest)
     except OSError as error:
         raise UserError(f"{error.filename}: can't be read ({one_line(error)}). Build the edition again.") from None
     contents |= {f"data/tables/{name}.csv": sheet_as_csv(sheet).encode() for name, sheet in tables.items() if with_data}
@@ -130,7 +136,7 @@ def write_crate(
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
-        with replacing(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        with replacing(out, replace=replace) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in {"ro-crate-metadata.json": metadata, **contents}.items():
                 archive.writestr(zipfile.ZipInfo(path, moment), content, zipfile.ZIP_DEFLATED)
     except OSError as error:

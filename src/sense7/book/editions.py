@@ -7,13 +7,12 @@ damaged edition again; the ledger, the export and the site refuse it.
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import one_line, reason, scratch_folder, write_whole
+from sense7.files import digest_of_file, one_line, reason, replacing_folder, require_empty, unused_path, write_whole
 from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
@@ -118,7 +117,7 @@ def list_editions(editions: Path) -> list[dict]:
     text = f"window.sense7Editions = {json.dumps(listed, indent=1)};\n"
     path = editions / "editions.js"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        write_whole(path, text)
+        write_whole(path, text, replace=True)
     return listed
 
 
@@ -137,10 +136,14 @@ def _listed(folder: Path) -> dict | None:
 
 
 def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
-    """Put editions together to a folder that any web server can publish as it is."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out}: is there already. Remove it, or give another place.")
+    """Put editions together to a folder that any web server can publish as it is.
+
+    Of each edition it has what the manifest lists, and nothing else that lies beside the pages.
+    """
+    require_empty(out)
     for name in names:
+        if Path(name).name != name:
+            raise UserError(f"{name}: not the name of an edition. Give names, such as synthetic, not paths.")
         if _listed(editions / name) is None:
             raise UserError(f'{editions / name}: no finished edition. Build it first: sense7 build "{name}"')
         require_whole(editions / name)
@@ -148,20 +151,20 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
     from jinja2 import Environment, PackageLoader  # Sphinx's
 
     try:
-        with scratch_folder(out.parent) as scratch:
-            site = scratch / "site"
+        with replacing_folder(out) as site:
             for name in dict.fromkeys(names):
-                for part in PUBLISHED:
-                    source, target = editions / name / part, site / "editions" / name / part
+                for path, digest in listed_files(editions / name).items():
+                    if path.split("/")[0] not in PUBLISHED:
+                        continue
+                    target = site / "editions" / name / path
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    (shutil.copytree if source.is_dir() else shutil.copyfile)(source, target)
+                    target.write_bytes(listed_content(editions / name, path, digest))
             labels = {entry["name"]: entry["label"] for entry in list_editions(site / "editions")}
             template = Environment(loader=PackageLoader(__package__, ""), autoescape=True).get_template("site.html")
             front = template.render(editions=[(name, quote(name), labels[name]) for name in dict.fromkeys(names)])
             (site / "index.html").write_text(front, encoding="utf-8")
-            if out.is_dir():
-                out.rmdir()
-            site.replace(out)
+            # Else GitHub's Pages leave out folders such as _static, where a branch is published.
+            (site / ".nojekyll").touch()
     except OSError as error:
         raise UserError(f"{error.filename or out}: {error.strerror or error}. Is the disk full?") from error
     return out / "index.html"
@@ -173,7 +176,7 @@ def write_site(editions: Path, names: Sequence[str], out: Path) -> Path:
 def write_manifest(edition: Path, key: str = "", source: str = "") -> None:
     """Write the manifest of an edition, as its last file."""
     content = {"key": key, "source": digest_of(source), "files": _contents(edition)}
-    write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n")
+    write_whole(edition / MANIFEST, json.dumps(content, indent=1) + "\n", replace=True)
 
 
 def read_manifest(edition: Path) -> dict:
@@ -188,6 +191,62 @@ def read_manifest(edition: Path) -> dict:
 def digest_of(source: str) -> str:
     """What stands for the path of a workbook, which is nobody's business."""
     return hashlib.sha256(source.encode()).hexdigest()
+
+
+def listed_files(edition: Path) -> dict[str, str]:
+    """Path of each file that an edition's manifest lists -> its SHA-256."""
+    return read_manifest(edition).get("files", {})
+
+
+def listed_content(edition: Path, path: str, digest: str) -> bytes:
+    """Bytes of a file that the manifest lists, if they are those; nothing is read through a link."""
+    file = edition / path
+    if _is_inside(edition, file):
+        content = file.read_bytes()
+        if hashlib.sha256(content).hexdigest() == digest:
+            return content
+    raise UserError(f"{file}: not the file that the build wrote. Build the edition again.")
+
+
+def _is_inside(edition: Path, file: Path) -> bool:
+    """Whether a path is that of an ordinary file of an edition, with no link on the way to it."""
+    relative = file.relative_to(edition)
+    on_the_way = [edition / part for part in [*relative.parents][:-1]]
+    is_linked = any(path.is_symlink() for path in [file, *on_the_way])
+    return file.is_file() and not is_linked and ".." not in relative.parts
+
+
+def require_no_links(edition: Path) -> None:
+    """Refuse an edition that holds links, pipes or devices: they lead out of it, or never end."""
+    for folder, folders, files in os.walk(edition):
+        for name in sorted([*folders, *files]):
+            path = Path(folder, name)
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                raise UserError(
+                    f"{path}: a link or no ordinary file, which no build writes and which is not followed. Remove it, "
+                    "or put the file itself in its place."
+                )
+
+
+def set_aside(edition: Path, say: Callable[[str], object]) -> None:
+    """Move what of an edition is not as a build wrote it to a folder of its own, before the edition is replaced."""
+    listed = read_manifest(edition).get("files", {})
+    present = _contents(edition)
+    differing = []
+    for folder, folders, files in os.walk(edition):
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in [*files, *links]:
+            path = Path(folder, name).relative_to(edition).as_posix()
+            if path != MANIFEST and (path not in listed or listed[path] != present.get(path)):
+                differing.append(path)
+    if not differing:
+        return
+    kept = unused_path(edition.parent.parent / "kept" / edition.name)
+    for path in differing:
+        target = kept / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (edition / path).replace(target)
+    say(f"kept in {kept}, since no build wrote them so: {shown(sorted(differing))}")
 
 
 def damage(edition: Path) -> list[str]:
@@ -218,9 +277,8 @@ def shown(wrong: Sequence[str]) -> str:
 
 
 def _contents(edition: Path) -> dict[str, str]:
-    """Path of every file of an edition but the manifest -> SHA-256."""
+    """Path of every ordinary file of an edition but the manifest -> SHA-256; links are not followed."""
     paths = (Path(folder, name) for folder, _, names in os.walk(edition) for name in names)
     files = {path.relative_to(edition).as_posix(): path for path in paths}
-    return {
-        name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(files.items()) if name != MANIFEST
-    }
+    ordinary = {name: path for name, path in files.items() if path.is_file() and not path.is_symlink()}
+    return {name: digest_of_file(path) for name, path in sorted(ordinary.items()) if name != MANIFEST}

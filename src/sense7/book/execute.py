@@ -8,6 +8,7 @@ Papermill runs in threads of this process: its kernels end by themselves when th
 """
 
 import contextlib
+import hashlib
 import json
 import logging
 import os
@@ -34,7 +35,18 @@ from sense7.book.notebooks import (
 )
 from sense7.book.plan import FIXED, KILLED, NO_MEMORY, BuildError, Job, Jobs, in_order, modules_of
 from sense7.errors import UserError
-from sense7.files import not_written, one_line, scratch_folder, write_whole
+from sense7.files import (
+    WRITTEN,
+    digest_of_file,
+    not_written,
+    note_as_written,
+    one_line,
+    replacing_folder,
+    require_as_written,
+    scratch_folder,
+    unused_path,
+    write_whole,
+)
 from sense7.judge.endpoint import without_keys
 from sense7.loading import load
 from sense7.record import EXECUTED_BY
@@ -331,11 +343,22 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
     return known[name]
 
 
+def _require_unedited(out: Path, results: Path) -> None:
+    """Refuse to replace an executed copy, or a folder of values, in which something is not as a run wrote it."""
+    files = [out]
+    if results.is_dir() and not results.is_symlink():
+        files += sorted(path for path in results.iterdir() if path.name != WRITTEN)
+    else:
+        files.append(results)  # a file or link of this name is not ours
+    require_as_written(files, results)
+
+
 def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: str | Path | None = None) -> Rerun:
     """Execute a copy of one notebook with given parameters, after those whose values it reads, with the same.
 
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. Both
-    are moved there when all is done: after an error nothing has changed but for papermill's copy of what failed.
+    are moved there when all is done: after an error nothing has changed but for papermill's copy of what failed, which
+    gets a name of its own. A copy that was edited, and a folder that holds anything else, are kept, and refused.
     """
     known = find_notebooks(root)
     chosen = select_notebook(notebook, known)
@@ -345,7 +368,8 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     out = Path(out).expanduser().absolute() if out is not None else Path.cwd() / f"{chosen.name}.executed.ipynb"
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
-    results, failed = out.with_name(f"{out.stem}.results"), out.with_name(f"{out.stem}.failed.ipynb")
+    results, failed = out.with_name(f"{out.stem}.results"), unused_path(out.with_name(f"{out.stem}.failed.ipynb"))
+    _require_unedited(out, results)
     by_name, names = {one.name: one for one in known}, [chosen.name]
     for name in names:  # which grows
         names += [other for other in by_name[name].needs if other not in names]
@@ -364,23 +388,20 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
         own["predictions"] = str(folder.resolve())
     kernels = Kernels({}, out)
     try:
-        with scratch_folder(out.parent) as scratch:
+        with replacing_folder(results, check=lambda folder: _require_unedited(out, folder)) as making:
             # The copy runs where it will lie, so that what it is given is true of its place.
-            making = scratch / results.name
-            making.mkdir()
+            scratch = making.parent
             for one, settings in ordered:
                 (left := scratch / f"{one.name}.left").mkdir()
                 settings |= {key: value for key, value in own.items() if key in one.defaults}
                 executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
-            if results.exists():
-                if foreign := [path.name for path in results.iterdir() if path.suffix != ".json"]:
-                    raise UserError(
-                        f"{results}: holds {foreign[0]}, which isn't of a run. Move it, or give another --out."
-                    )
-                shutil.rmtree(results)
-            making.replace(results)
-            write_whole(out, executed)
-            failed.unlink(missing_ok=True)
+            written = {path.name: digest_of_file(path) for path in making.iterdir() if path.is_file()}
+            written[f"../{out.name}"] = hashlib.sha256(executed.encode()).hexdigest()
+            note_as_written(making, written)
+            _require_unedited(out, results)
+            if results.exists():  # so that the copy counts as written also if the process is killed before the values
+                note_as_written(results, written)
+            write_whole(out, executed, replace=out.exists())
     except OSError as error:
         raise UserError(not_written(error.filename or out, error)) from None
     label = (origin or sources.resolve(data)[1]).label if "data" in chosen.defaults else ""

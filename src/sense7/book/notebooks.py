@@ -270,7 +270,7 @@ def derive_copies(notebooks: Sequence[TextNotebook], install_from: str) -> list[
         declared[_DERIVED] = _cells_digest(node["cells"])
         if not path.exists() or path.read_text(encoding="utf-8") != ipynb_text(node):
             stale.append(path)
-            write_whole(path, ipynb_text(node))
+            write_whole(path, ipynb_text(node), replace=True)
     return stale
 
 

@@ -100,7 +100,7 @@ def make_pages(root: Path, edition: Path, facts: Mapping, config: dict, kept: Pa
     mark.write_text(frame, encoding="utf-8")
     if (pages / "book" / "explorer.html").exists():
         for name, text in files.items():
-            write_whole(pages / "explorer" / name, text)
+            write_whole(pages / "explorer" / name, text, replace=True)
     words = html.escape(describe_code(facts["made"])).encode()
     for path in pages.rglob("*.html"):
         page = path.read_bytes()

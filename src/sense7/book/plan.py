@@ -397,7 +397,7 @@ def _remembering(file: Path) -> Iterator[None]:
         _known.update(json.loads(file.read_text(encoding="utf-8")))
     yield
     if _known != _asked:
-        write_whole(file, json.dumps(_asked))
+        write_whole(file, json.dumps(_asked), replace=True)
 
 
 @functools.cache

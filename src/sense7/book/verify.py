@@ -20,7 +20,7 @@ from typing import NamedTuple
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
-from sense7.book.editions import damage, find_edition, read_facts, read_json, read_manifest
+from sense7.book.editions import damage, find_edition, read_facts, read_json, read_manifest, require_no_links
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project
@@ -67,6 +67,7 @@ class Comparison(NamedTuple):
 def verify_edition(project: Project, edition: str, *, workers: int | None = None, say: Callable = silent) -> Comparison:
     """Recompute an edition and compare."""
     folder, root = find_edition(project.place, edition), project.sources
+    require_no_links(folder)
     facts = read_facts(folder)
     try:
         made, file, sha256, kind = facts["made"], facts["file"], facts["sha256"], facts["kind"]

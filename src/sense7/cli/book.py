@@ -241,7 +241,7 @@ def new(name: Annotated[str, typer.Argument(metavar="NAME", help="Of the finding
         print(root / place)
     families = root / "tests/reference/families.yml"
     entry = _with_words((template / "families.yml").read_text(encoding="utf-8"), words)
-    write_whole(families, families.read_text(encoding="utf-8") + entry)
+    write_whole(families, families.read_text(encoding="utf-8") + entry, replace=True)
     print(f"{families}: an entry for its values")
     print(f"Give the page a place in _toc.yml: - file: notebooks/{number:02d}-{name}")
 

@@ -19,7 +19,9 @@ from sense7.cli.common import (
     option,
     with_options,
 )
+from sense7.csv_text import frame_as_csv
 from sense7.errors import UserError
+from sense7.files import require_free, write_whole
 from sense7.terminal import count_of
 
 
@@ -49,6 +51,7 @@ def simulate(
     no_judge: Annotated[bool, option("Without a simulated judge.", "--no-judge")] = False,
     parameter: Parameters = None,
     parameters: Annotated[bool, option("List the parameters.", "--parameters")] = False,
+    force: Force = False,
 ) -> None:
     """Write a synthetic workbook in the official format, its truth, and the predictions of a simulated judge."""
     from sense7 import simulate as simulation
@@ -60,19 +63,22 @@ def simulate(
     if out is None:
         raise UserError("say where the workbook is to be written: --out FILE.xlsx")
     truth = out.with_name(f"{out.stem}_truth.json")
+    require_free(out, f"--out {out}", replace=force)
+    require_free(truth, replace=force)
     assigned = assignments(parameter or [])
     of_judge = {name: value for name, value in assigned.items() if name.startswith("judge_")}
     if of_judge and no_judge:
         raise UserError(f"-p {next(iter(of_judge))} and --no-judge exclude each other. Leave out one of them.")
     chosen = simulation.Parameters.from_mapping({name: assigned[name] for name in assigned.keys() - of_judge.keys()})
     asked = None if no_judge else simulation.JudgeParameters.from_mapping(of_judge)
-    simulated = simulation.simulate(chosen, seed=seed, judge=asked)
     if asked:
         from sense7.judge.judges import require_own_folder, simulated_folder, write_simulated
 
-        require_own_folder(folder := simulated_folder(out))
-    simulated.write(out, truth)
-    predictions = write_simulated(simulated, folder) if asked else []
+        folder = simulated_folder(out)
+        require_own_folder(folder, replace=force)
+    simulated = simulation.simulate(chosen, seed=seed, judge=asked)
+    simulated.write(out, truth, replace=force)
+    predictions = write_simulated(simulated, folder, replace=force) if asked else []
     print("\n".join(map(str, (out, truth, *predictions))))
 
 
@@ -120,15 +126,16 @@ def statistics(
     confidence: Annotated[float, option("Of the intervals.", min=0.5, max=0.999)] = 0.95,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
+    force: Force = False,
 ) -> None:
     """Compute the main statistics of a data set in parts, one part at a time and process."""
     import pandas as pd
 
     from sense7.book.scheduler import mapping
-    from sense7.files import write_whole
     from sense7.findings.sufficient_statistics import statistics_of_parts
     from sense7.judge.files import counted_scores, read_predictions
 
+    require_free(out, f"--out {out}", replace=force)
     scores = None
     if predictions is not None:
         frame = read_predictions(predictions).frame
@@ -136,5 +143,5 @@ def statistics(
     options = {"draws": draws, "seed": seed, "confidence": confidence}
     with mapping(scheduler, jobs) as apply:
         table = statistics_of_parts(folder, scores, apply=apply, **options)
-    write_whole(out, table.to_csv())
+    write_whole(out, frame_as_csv(table), replace=force)
     print(out)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sense7.cli.common import Data, Many, complain, option, with_options
+from sense7.cli.common import Data, Force, Many, complain, option, with_options
 from sense7.errors import UserError
+from sense7.files import require_free
 from sense7.judge import DEFAULT_MODEL
 from sense7.terminal import count_of, plain_lines
 
@@ -244,12 +245,14 @@ def export_batch(
     out: Annotated[Path, option("File of requests to write, one line for each.")],
     asking: Asking,
     runs: Runs = 1,
+    force: Force = False,
 ) -> None:
     """Write the requests as a file for the Batch API; nothing is sent."""
     from sense7.judge.batch import export_requests
     from sense7.judge.session import questions_for
 
-    number = export_requests(questions_for(**asking.opened()), runs, out)
+    require_free(out, f"--out {out}", replace=force)
+    number = export_requests(questions_for(**asking.opened()), runs, out, replace=force)
     print(count_of(number, "request"), file=sys.stderr)
     print(out)
 

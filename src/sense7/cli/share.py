@@ -63,9 +63,9 @@ def import_chats(
     if of_workbook:
         table = None if ratings is None else read_ratings(ratings, column_map(columns, column or []))
         joined = join_ratings(list(chats), table)
-        write_workbook(joined, out, reading.options())
+        write_workbook(joined, out, reading.options(), replace=force)
     else:
-        write_chats(chats, out)
+        write_chats(chats, out, replace=force)
     for line in [*summary.remarks, *(joined.remarks if joined else ())]:
         complain(line)
     print(plain_lines("\n".join([*summary.lines(), *(joined.lines() if joined else ()), str(out)])))
@@ -90,7 +90,8 @@ def export(
     if out.suffix.casefold() != ".zip":
         raise UserError(f"--out {out}: give a name that ends in .zip.")
     require_free(out, f"--out {out}", replace=force)
-    print(write_crate(find_project(), edition, out, with_data=with_data, license=license, authors=author or []))
+    settings = {"with_data": with_data, "license": license, "authors": author or [], "replace": force}
+    print(write_crate(find_project(), edition, out, **settings))
 
 
 def instrument(

@@ -276,7 +276,7 @@ def gather(folder: str | Path, out: str | Path, *, replace: bool = False) -> Gat
         raise UserError(f"{out}: a workbook is an .xlsx file. Give a name that ends in .xlsx.")
     require_free(out, replace=replace)
     gathered = read_downloads(folder)
-    write_sheets(_sheets(gathered.downloads), out)
+    write_sheets(_sheets(gathered.downloads), out, replace=replace)
     return gathered
 
 

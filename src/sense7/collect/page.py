@@ -152,7 +152,7 @@ def write_page(study: StudyFile, conversations: Sequence[dict], path: str | Path
     require_free(path, replace=replace)
     text = page_html(study, conversations)
     try:
-        write_whole(path, text)
+        write_whole(path, text, replace=replace)
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return path

@@ -219,7 +219,7 @@ def workbook_sheets(joined: Joined) -> list[Sheet]:
     return official_sheets([one.task for one in joined.rated], messages)
 
 
-def write_workbook(joined: Joined, out: Path, options: ReadingOptions) -> None:
+def write_workbook(joined: Joined, out: Path, options: ReadingOptions, *, replace: bool = False) -> None:
     """Write a workbook that ``sense7 check`` accepts, and beside it how its ratings are to be read, if declared.
 
     If its reader finds an error in what would be written, nothing is.
@@ -231,5 +231,5 @@ def write_workbook(joined: Joined, out: Path, options: ReadingOptions) -> None:
         )
     sheets = workbook_sheets(joined)
     parse_sheets({sheet.name: sheet for sheet in sheets}, path=out, part=not joined.has_ratings, options=options)
-    write_sheets(sheets, out)
+    write_sheets(sheets, out, replace=replace)
     options.write_beside(out)

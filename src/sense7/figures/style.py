@@ -231,11 +231,11 @@ class Figure:
         kind = path.suffix.lower()
         try:
             if kind == ".csv":
-                write_whole(path, frame_as_csv(self.data))
+                write_whole(path, frame_as_csv(self.data), replace=True)
             elif kind == ".svg":
-                write_whole(path, self.svg())
+                write_whole(path, self.svg(), replace=True)
             elif kind in {".png", ".pdf"}:
-                with styled(), replacing(path) as temporary:
+                with styled(), replacing(path, replace=True) as temporary:
                     box = _lay_out(self.drawing)
                     self.drawing.savefig(
                         temporary, format=kind[1:], dpi=300, facecolor="white", bbox_inches=box

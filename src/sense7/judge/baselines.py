@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap, pieces
 from sense7.estimators.order import rounded
+from sense7.files import require_as_written
 from sense7.findings.core import Number, finding, tabulate
 from sense7.findings.ground_truth import ground_truth, label_counts, labels
 from sense7.judge.files import prediction_path, write_predictions
@@ -422,6 +423,8 @@ def _ridge(features, truth: np.ndarray, products, own: np.ndarray, new: np.ndarr
 
 def write_learned(study: Study, folder: str | Path) -> Path:
     """Write the learned judge's predictions in the judges' layout, of conversations without a rating too."""
+    path = prediction_path(folder, "learned-judge", "baseline", 1)
+    require_as_written([path])  # before it learns, which takes a while
     (learned,) = baseline_predictions(study, names=("learned judge",), unrated=True).values()
     if learned.reason:
         raise UserError(
@@ -430,6 +433,5 @@ def write_learned(study: Study, folder: str | Path) -> Path:
         )
     frame = learned.predictions.drop(columns="above").assign(status="ok", model=learned.name, run=1)
     frame = frame.assign(score=frame["score"].clip(LOWEST, HIGHEST), returned_model=learned.method)
-    path = prediction_path(folder, "learned-judge", "baseline", 1)
-    write_predictions(path, frame)
+    write_predictions(path, frame, own=True)
     return path

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from sense7.errors import UserError
 from sense7.exchange.records import json_lines
-from sense7.files import not_written, reading, write_whole
+from sense7.files import not_written, reading, require_as_written, write_whole
 from sense7.judge.answers import Answer, NoCompletion, Written, answers_to, read_response, words_of
+from sense7.judge.files import prediction_path
 from sense7.judge.journal import JOURNAL
 from sense7.judge.requests import Questions
 from sense7.terminal import count_of
@@ -42,7 +43,7 @@ def request_name(unit) -> str:
     return hashlib.sha256(named).hexdigest()[:40]
 
 
-def export_requests(questions: Questions, runs: int, path: str | Path) -> int:
+def export_requests(questions: Questions, runs: int, path: str | Path, *, replace: bool = False) -> int:
     """Write the requests of all runs as JSON lines."""
     lines = [
         json.dumps({"custom_id": f"run{run}-{request_name(unit)}", "method": "POST", "url": PATH, "body": body})
@@ -51,7 +52,7 @@ def export_requests(questions: Questions, runs: int, path: str | Path) -> int:
         for body in [questions.body(unit.conversation)]
     ]
     try:
-        write_whole(Path(path), "".join(f"{line}\n" for line in lines))
+        write_whole(Path(path), "".join(f"{line}\n" for line in lines), replace=replace)
     except OSError as error:
         raise UserError(not_written(path, error)) from None
     return len(lines)
@@ -87,7 +88,10 @@ def import_replies(
         )
     runs = runs or max(answers)
     found.missing = runs * len(known) - sum(map(len, answers.values()))
-    for run in range(1, runs + 1):
+    numbers = range(1, runs + 1)
+    names = [prediction_path(folder, questions.model, questions.prompt.name, run) for run in numbers]
+    require_as_written(names)  # all of them, before the first is replaced
+    for run in numbers:
         found.add(questions, folder, run, answers_to(questions.frame, run, answers[run], MISSING), policy=policy)
     return found
 

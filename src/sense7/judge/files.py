@@ -197,9 +197,17 @@ def require_seen_by_authors(path: Path, remedy: str = "Choose another folder or 
 
 
 def write_predictions(
-    path: str | Path, frame: pd.DataFrame, *, policy: str = "strict", further: Sequence[Sheet] = ()
+    path: str | Path,
+    frame: pd.DataFrame,
+    *,
+    policy: str = "strict",
+    further: Sequence[Sheet] = (),
+    own: bool = False,
 ) -> list[str]:
-    """Write one run as an .xlsx file, whole or not at all; what it holds is checked when it is read."""
+    """Write one run as an .xlsx file, whole or not at all; what it holds is checked when it is read.
+
+    A file that is there is replaced; if ``own`` is true, only as it was written.
+    """
     path = Path(path)
     require_seen_by_authors(path)
     missing = [name for name in REQUIRED if name not in frame]
@@ -227,7 +235,7 @@ def write_predictions(
     columns |= {"IS_EMPATHY": cells(counted_scores(frame, policy), "score"), "policy": [policy] * len(frame)}
     columns["altered"] = ["; ".join(remarks) or None for remarks in altered]
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    write_sheets([Sheet(SHEET, list(columns), rows), *further], path)
+    write_sheets([Sheet(SHEET, list(columns), rows), *further], path, replace=not own, own=own)
     return [f"{path.name}: column {remark}; rows: {count:,}" for remark, count in counts.items()]
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,14 +90,14 @@ def simulated_folder(workbook: str | Path) -> Path:
     return workbook.with_name(f"{workbook.stem}_judge")
 
 
-def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
+def write_simulated(simulation: "Simulation", folder: str | Path, *, replace: bool = True) -> list[Path]:
     """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all."""
     if simulation.judged is None:
         raise ValueError("the simulation has no judge")
     from sense7.simulate.judge import reply_text
 
     folder = Path(folder)
-    require_own_folder(folder)
+    require_own_folder(folder, replace=replace)
     study = parse_sheets(simulation.sheets, name=SIMULATED_JUDGE)
     known = study.conversations[["conversation", "participant"]]
     truth = ground_truth(study.turns, known["conversation"]).to_numpy()
@@ -108,7 +109,7 @@ def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
     }
     sheet = Sheet(SYNTHETIC_SHEET, ["key", "value"], [list(row) for row in marks.items()])
     try:
-        with replacing_folder(folder) as temporary:
+        with replacing_folder(folder, check=partial(require_own_folder, replace=replace)) as temporary:
             for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
                 frame = known.assign(ground_truth=truth, model=SIMULATED_JUDGE, run=run)
                 texts = [reply_text(kind, score) for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)]
@@ -125,8 +126,8 @@ def write_simulated(simulation: "Simulation", folder: str | Path) -> list[Path]:
     return paths
 
 
-def require_own_folder(folder: str | Path) -> None:
-    """Refuse a folder that the authors' evaluation would pass over, or in which something else would be lost."""
+def require_own_folder(folder: str | Path, *, replace: bool = True) -> None:
+    """Refuse a folder that the authors' evaluation would pass over, or in which something would be lost."""
     folder = Path(folder)
     require_seen_by_authors(folder, "Give another --out.")
     try:
@@ -138,6 +139,8 @@ def require_own_folder(folder: str | Path) -> None:
             f"{folder}: holds {foreign[0]}, which is not of a simulated judge and would be lost. Move it, or choose "
             "another --out."
         )
+    if here and not replace:
+        raise UserError(f"{folder}: is there already. Give another --out, or --force to write over it.")
 
 
 def simulated_files(folder: str | Path) -> list[Path]:

@@ -43,7 +43,7 @@ def write_log(plan, run: int, answers: list[Answer], predictions: pd.DataFrame) 
 
     try:
         with (
-            replacing(path) as temporary,
+            replacing(path, own=True) as temporary,
             zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as log,
         ):
             for number, (row, answer) in enumerate(zip(frame.itertuples(), answers, strict=True), 1):

@@ -13,7 +13,7 @@ import pandas as pd
 from sense7.errors import UserError
 from sense7.estimators.bootstrap import ParticipantBootstrap
 from sense7.estimators.estimates import p_in_words
-from sense7.files import reason
+from sense7.files import reason, require_as_written
 from sense7.judge import metrics
 from sense7.judge.comparison import as_judges, compare_judges, decided
 from sense7.judge.files import (
@@ -501,7 +501,9 @@ def calibrate(
 
     settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
     files, skipped, notes = read_paths(paths)
-    ready, errors, written, rows = {}, {}, {}, []
+    ready, errors, rows = {}, {}, []
+    written = {file.name: out / f"{file.name}.xlsx" for file in files}
+    require_as_written(written.values())
     for file in files:
         if file.name in ready:
             raise UserError(f"{file.path}: another of these files is called so too. Calibrate them into two folders.")
@@ -523,8 +525,7 @@ def calibrate(
         frame = frame[kept].assign(score=scores, status=frame["status"].where(np.isnan(scores), "ok"))
         ready[file.name] = frame[frame["score"].notna() | frame["status"].isin((*STATUSES[1:-2], NOT_ASKED))]
     for file in files:
-        written[file.name] = out / f"{file.name}.xlsx"
-        write_predictions(written[file.name], ready[file.name])
+        write_predictions(written[file.name], ready[file.name], own=True)
         table = errors[file.name]
         given, mapped, drop = (_both(row, row["reason"]) for _, row in table.iterrows())
         rows.append(

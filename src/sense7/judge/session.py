@@ -21,7 +21,7 @@ import pandas as pd
 
 import sense7
 from sense7.errors import UserError
-from sense7.files import one_line
+from sense7.files import one_line, require_as_written
 from sense7.judge.answers import Answer, Written, answers_to, describe_reply, now
 from sense7.judge.cost import CostEstimate, Price, estimate, few_tokens
 from sense7.judge.endpoint import Client, Endpoint, Unanswered, proxy_of
@@ -122,6 +122,7 @@ def plan_session(
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
+    require_as_written([*existing, *(log_path(plan, run) for run in range(1, runs + 1))])
     return plan
 
 

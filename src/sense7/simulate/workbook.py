@@ -141,14 +141,17 @@ class Simulation:
             truth |= {"planted": truth["planted"] + planted, "judge": about}
         return truth
 
-    def write(self, workbook_path: str | Path, truth_path: str | Path | None = None) -> None:
-        """Write the workbook, and the truth if a path is given; each appears whole or not at all."""
-        write_sheets(self.sheets, workbook_path)
+    def write(self, workbook_path: str | Path, truth_path: str | Path | None = None, *, replace: bool = True) -> None:
+        """Write the workbook, and the truth if a path is given; each appears whole or not at all.
+
+        Files that are there are replaced, or refused if ``replace`` is false.
+        """
+        write_sheets(self.sheets, workbook_path, replace=replace)
         if truth_path is None:
             return
         truth_path = Path(truth_path)
         try:
-            write_whole(truth_path, truth_text(self.truth))
+            write_whole(truth_path, truth_text(self.truth), replace=replace)
         except OSError as error:
             raise UserError(not_written(truth_path, error)) from None
 

@@ -15,7 +15,7 @@ import numpy as np
 from sense7.csv_text import csv_text, guarded
 from sense7.errors import UserError
 from sense7.file_names import file_names
-from sense7.files import not_written, replacing_folder, require_free
+from sense7.files import not_written, replacing_folder, require_empty, require_free
 from sense7.study import ABSENT, RATED, UNREADABLE, Study
 from sense7.taxonomy import CORE_COLUMNS, DIMENSIONS, RATING_NAMES, TURN_RATING, Column
 from sense7.terminal import count_of
@@ -74,7 +74,7 @@ def write_template(path: str | Path, *, replace: bool = False) -> Path:
     if path.suffix.casefold() != ".xlsx":
         raise refusal(path, "template-ending")
     require_free(path, replace=replace)
-    with new_workbook(path) as book:
+    with new_workbook(path, replace=replace) as book:
         bold = book.add_format({"bold": True, "bottom": 1})
         notes = {sheet: {one.official: explain(one) for one in columns} for sheet, columns in CORE_COLUMNS.items()}
         for sheet, meanings in (notes | {"Participants": MEANINGS["participants"]}).items():
@@ -110,8 +110,7 @@ def write_partitions(study: Study, folder: str | Path, parts: int) -> list[Path]
     if not 1 <= parts <= len(people):
         raise refusal(count_of(parts, "part"), "number-of-parts", people=len(people))
     try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise refusal(folder, "folder-in-use")
+        require_empty(folder)
         with replacing_folder(folder) as making:
             for number, own in enumerate(np.array_split(people, parts)):
                 target = making / f"part={number:04d}"

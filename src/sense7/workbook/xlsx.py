@@ -391,8 +391,12 @@ def without_end(cells: list, blank: object = None) -> list:
 # --- writing ---
 
 
-def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path) -> None:
+def write_sheets(
+    sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path, *, replace: bool = True, own: bool = False
+) -> None:
     """Write sheets to an .xlsx file whose bytes depend on its content only; it appears whole or not at all.
+
+    A file that is there is replaced, unless ``replace`` is false: then as :func:`sense7.files.replacing` says.
 
     Texts stay texts, numbers keep every digit (an int comes back as a float), NaN is blank. What the format can't hold
     without loss, and dates and times, are refused by their cell.
@@ -416,7 +420,7 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
                     raise UserError(f"{where}: {problem}. Nothing was written.")
     # In constant_memory rows go to the disk as they come, in the folder of the unfinished file.
     texts = {"strings_to_formulas": False, "strings_to_urls": False}  # a text stays one, also after = and http:
-    with new_workbook(path, constant_memory=True, **texts) as book:
+    with new_workbook(path, replace=replace, own=own, constant_memory=True, **texts) as book:
         for sheet in ordered:
             page = book.add_worksheet(sheet.name, ExactWorksheet)
             page.freeze_panes(1, 0)
@@ -428,13 +432,13 @@ def write_sheets(sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path
 
 
 @contextlib.contextmanager
-def new_workbook(path: Path, **options) -> "Iterator[xlsxwriter.Workbook]":  # noqa: F821 -- imported when needed
+def new_workbook(path: Path, *, replace: bool = False, own: bool = False, **options) -> "Iterator[xlsxwriter.Workbook]":  # noqa: F821 -- imported when needed
     """A workbook of XlsxWriter to fill: its file appears whole or not at all, equal content gives equal bytes."""
     import xlsxwriter
 
     made = io.BytesIO()  # an archive on a disk that is full reports that a second time when it is collected
     try:
-        with replacing(path) as part:
+        with replacing(path, replace=replace, own=own) as part:
             book = xlsxwriter.Workbook(made, {"tmpdir": str(part.parent), **options})
             book.set_properties({"created": datetime.datetime(2025, 9, 19)})  # any fixed date
             yield book

@@ -1,0 +1,150 @@
+"""What a user has is never replaced unasked: by no verb, and also if it came while the verb was at work."""
+
+import os
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sense7 import cli
+from sense7.errors import UserError
+from sense7.files import digest_of_file, note_as_written, replacing, replacing_folder, unused_path, write_whole
+
+ROOT = Path(__file__).resolve().parents[1]
+SYNTHETIC = str(ROOT / "data" / "synthetic.xlsx")
+RUN = "simulated-judge-iter1.xlsx"
+
+# Verb -> its words, and what it would replace. Where the latter ends with /, a folder with a file of the user's.
+WRITERS = {
+    "simulate": ("simulate --out a.xlsx", "a.xlsx"),
+    "simulate: the truth": ("simulate --out a.xlsx", "a_truth.json"),
+    "simulate: the judge": ("simulate --out a.xlsx", "a_judge/"),
+    "template": ("template a.xlsx", "a.xlsx"),
+    "partition": (f"partition {SYNTHETIC} parts", "parts/"),
+    "statistics": ("statistics parts --out a.csv", "a.csv"),
+    "import": ("import b.json --out a.jsonl", "a.jsonl"),
+    "import: a workbook": ("import b.json --out a.xlsx", "a.xlsx"),
+    "instrument": ("instrument study.yml --out a.html", "a.html"),
+    "gather": ("gather downloads --out a.xlsx", "a.xlsx"),
+    "export": ("export synthetic --out a.zip", "a.zip"),
+    "site": ("site out synthetic", "out/"),
+    "run": ("run 00 --out a.ipynb", "a.ipynb"),
+    "run: the values": ("run 00 --out a.ipynb", "a.results/"),
+    "judge learn": (f"judge learn --data {SYNTHETIC} --out out", "out/learned-judge-baseline-iter1.xlsx"),
+    "judge calibrate": (f"judge calibrate {ROOT}/data/synthetic_judge/{RUN} --out out", f"out/{RUN}"),
+    "judge batch export": (f"judge batch export --data {SYNTHETIC} --out a.jsonl", "a.jsonl"),
+}
+ELSEWHERE = {
+    "build": "an edition: set aside, tests/book/test_manifest.py",
+    "fetch": "the cache, whose copies have a record",
+    "new": "refuses names that are taken",
+    "notebooks": "derived files: refuses edited ones",
+    "judge run": "a session: tests/judge/test_session_command.py",
+    "judge batch import": "tests/judge/test_batch.py",
+    **dict.fromkeys(("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"),
+}
+
+
+def verbs(typer_app, before=""):
+    """Every verb, as it is called."""
+    for command in typer_app.registered_commands:
+        yield before + (command.name or command.callback.__name__)
+    for group in typer_app.registered_groups:
+        yield from verbs(group.typer_instance, f"{before}{group.name} ")
+
+
+def test_every_verb_is_tried_here_or_said_to_be_tried_elsewhere():
+    assert set(verbs(cli.app)) == {name.partition(":")[0] for name in WRITERS} | ELSEWHERE.keys()
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(("words", "place"), WRITERS.values(), ids=WRITERS)
+def test_what_is_there_stays_and_is_named(words, place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yml").write_text("title: Mine\n")
+    mine = Path(place) / "mine.txt" if place.endswith("/") else Path(place)
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    before = contents(tmp_path)
+    done = CliRunner().invoke(cli.app, words.split())
+    assert isinstance(done.exception, UserError), done.output
+    assert place.rstrip("/") in str(done.exception)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("make", [Path.touch, lambda path: path.symlink_to("nowhere"), os.mkfifo, Path.mkdir])
+def test_what_comes_while_a_file_is_written_stays(make, tmp_path):
+    path = tmp_path / "a.txt"
+
+    def write():
+        with replacing(path) as temporary:
+            temporary.write_text("new")
+            make(path)
+
+    with pytest.raises(UserError, match=path.name):
+        write()
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
+    assert path.is_symlink() or not path.is_file() or path.read_text() == ""
+
+
+def test_without_hard_links_a_file_is_written_and_what_is_there_stays(tmp_path, monkeypatch):
+    def refused(*given):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    write_whole(tmp_path / "a.txt", "first")
+    with pytest.raises(UserError, match="is there already"):
+        write_whole(tmp_path / "a.txt", "second")
+    assert (tmp_path / "a.txt").read_text() == "first"
+
+
+def test_a_folder_that_comes_meanwhile_stays(tmp_path):
+    folder = tmp_path / "parts"
+
+    def write():
+        with replacing_folder(folder) as temporary:
+            (temporary / "new.txt").touch()
+            folder.mkdir()
+            (folder / "mine.txt").touch()
+
+    with pytest.raises(UserError, match=folder.name):
+        write()
+    assert [file.name for file in folder.iterdir()] == ["mine.txt"]
+
+
+def test_a_file_of_ours_is_replaced_until_it_is_edited(tmp_path):
+    path = tmp_path / "a.txt"
+    for text in ("first", "second"):
+        with replacing(path, own=True) as temporary:
+            temporary.write_text(text)
+    path.write_text("edited")
+    with pytest.raises(UserError, match="not as sense7 wrote it"), replacing(path, own=True) as temporary:
+        temporary.write_text("third")
+    assert path.read_text() == "edited"
+
+
+def test_whichever_file_a_killed_process_leaves_is_as_it_was_written(tmp_path):
+    path = tmp_path / "a.txt"
+    with replacing(path, own=True) as temporary:
+        temporary.write_text("first")
+    (tmp_path / "b.txt").write_text("second")
+    note_as_written(tmp_path, {"a.txt": digest_of_file(tmp_path / "b.txt")})  # and killed before it was moved
+    with replacing(path, own=True) as temporary:
+        temporary.write_text("third")
+    assert path.read_text() == "third"
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path):
+    (tmp_path / "a.failed.ipynb").touch()
+    assert unused_path(tmp_path / "a.failed.ipynb").name == "a.failed-2.ipynb"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.touch, lambda path: path.symlink_to("/")])
+def test_what_is_no_folder_in_the_place_of_a_leftover_is_not_waited_for(make, tmp_path):
+    make(tmp_path / ".part-sense7-x")
+    write_whole(tmp_path / "a.txt", "text")
+    assert (tmp_path / "a.txt").read_text() == "text"
+    assert os.path.lexists(tmp_path / ".part-sense7-x")
