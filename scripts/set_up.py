@@ -99,6 +99,12 @@ def require_own_package(environment: Path) -> None:
         )
 
 
+def require_environment(folder: Path) -> None:
+    """Refuse to replace what is no environment of Python: somebody keeps something else there."""
+    if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "pyvenv.cfg").is_file()):
+        raise UserError(f"{folder}: holds no environment of Python, so it was kept. Move it, and give the command again.")
+
+
 def main() -> None:
     """Bring .venv to what the locks say; what fails ends with 2 and one message, and leaves the old one as it is."""
     known = VENV / ".made-from"
@@ -107,7 +113,10 @@ def main() -> None:
     print(f"Making .venv from {lock} (once) ...", flush=True)
     try:
         # A link to another disk stays one: what it leads to is replaced.
-        with replacing_folder(VENV.resolve()) as new:
+        place = VENV.resolve()
+        if place.exists():
+            require_environment(place)  # not after a minute's work only
+        with replacing_folder(place, check=require_environment) as new:
             venv.create(new, symlinks=True, with_pip=True)
             install(new, lock)
             require_own_package(new)

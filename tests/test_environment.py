@@ -277,6 +277,12 @@ def test_an_environment_that_is_a_link_stays_one(project):
     assert project.make("setup") == []
 
 
+def test_a_folder_of_this_name_that_is_no_environment_is_kept_and_named(project):
+    project.write(".venv/thesis.txt", "years of work")
+    assert str(project.environment) in project.make("setup", fails=True)[0]
+    assert [path.read_text("utf-8") for path in project.environment.iterdir()] == ["years of work"]
+
+
 @pytest.mark.parametrize("with_uv", [True, False])
 def test_settings_that_lead_an_installer_elsewhere_do_not_count(project, with_uv):
     elsewhere = project.root.parent / "elsewhere"

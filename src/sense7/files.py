@@ -282,7 +282,10 @@ WRITTEN = ".sense7-written"
 """File of a folder that says what was written into it: lines of a SHA-256, two blanks and a name, as sha256sum's."""
 
 
-def require_as_written(paths: Iterable[Path], record: Path | None = None) -> None:
+_ELSEWHERE = "Move it or give it another name, or choose another --out."
+
+
+def require_as_written(paths: Iterable[Path], record: Path | None = None, fix: str = _ELSEWHERE) -> None:
     """Refuse files that are there and differ from what was written, or that were not written here at all.
 
     Parameters
@@ -291,6 +294,8 @@ def require_as_written(paths: Iterable[Path], record: Path | None = None) -> Non
         The files, which need not be there.
     record : Path, optional
         Folder that has the record; that of each file if not given.
+    fix : str
+        What the user can do.
 
     Raises
     ------
@@ -305,8 +310,7 @@ def require_as_written(paths: Iterable[Path], record: Path | None = None) -> Non
         is_ordinary = path.is_file() and not path.is_symlink()
         if not is_ordinary or digest_of_file(path) not in _written(folder).get(name, ()):
             raise UserError(
-                f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), so it was kept. "
-                "Move it or give it another name, or choose another --out."
+                f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), so it was kept. {fix}"
             )
 
 

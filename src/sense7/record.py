@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sense7.arguments import are_texts, checked, is_path, is_text
 from sense7.checkout import find_root
 from sense7.errors import UserError
-from sense7.files import write_whole
+from sense7.files import require_free, write_whole
 
 if TYPE_CHECKING:  # pages are made from recorded values without it
     import pandas as pd
@@ -39,6 +39,9 @@ MANIFEST = "manifest.json"
 
 EXECUTED_BY = "SENSE7_EXECUTED_BY"
 """Variable of the environment that a build sets for its kernels: each cell runs once there, and records new keys."""
+
+_FIELDS = {"key", "estimate", "low", "high", "n", "unit", "method", "reason", "computed_by", "notebook", "cell"}
+"""Names in the file of a recorded value."""
 
 INTERACTIVE = "../_build/interactive/results"
 """Where notebooks record by default, seen from their folder."""
@@ -78,6 +81,8 @@ class Recorder:
     ------
     ValueError
         If the name leads to another folder.
+    UserError
+        If a file of this name is there that holds anything but recorded values. It stays as it is.
 
     Examples
     --------
@@ -98,6 +103,7 @@ class Recorder:
         self._values: dict[str, dict] = {}
         self._finished = (self.path.parent.parent / MANIFEST).exists()
         if not self._finished:
+            _require_recorded(self.path)
             self.path.unlink(missing_ok=True)
 
     def value(
@@ -227,6 +233,22 @@ class Recorder:
                 content = {name: row[name] for name in ("key", *COLUMNS)}
                 self._add(**content, computed_by=row.get("computed_by"))
         self._write()  # once: the file is written whole each time
+
+
+def _require_recorded(path: Path) -> None:
+    """Refuse a place for recorded values where there is a file that holds anything else."""
+    require_free(path, replace=True)
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list) or not all(isinstance(value, dict) and value.keys() == _FIELDS for value in values):
+        raise UserError(
+            f"{path}: is there already and holds no recorded values, so it was kept. Move it, or give another folder "
+            "of results."
+        )
 
 
 def _plain(number):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from helpers.checkout import SHARED_BUILD, SHARED_NAME
 from sense7.book import plan
 from sense7.book.crate import write_crate
-from sense7.book.editions import FORMAT, damage, read_manifest, write_manifest, write_site
+from sense7.book.editions import FORMAT, damage, read_manifest, set_aside, write_manifest, write_site
 from sense7.book.ledger import read_ledger
 from sense7.book.plan import environment_of, installed_otherwise
 from sense7.checkout import Project
@@ -87,6 +87,30 @@ def test_a_manifest_that_cannot_be_read_is_damage_and_a_page_of_others_is_none(e
     assert damage(edition) == []
     (edition / "manifest.json").write_text(text, "utf-8")
     assert damage(edition) == ["manifest.json is missing or can't be read"]
+
+
+def test_what_no_build_wrote_so_is_moved_to_a_folder_of_its_own(edition, tmp_path):
+    said = []
+    set_aside(edition, said.append)
+    assert (said, damage(edition)) == ([], [])
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "photo.jpg").write_text("mine", "utf-8")
+    for name in ("kept/mine", "kept/mine-2"):
+        (edition / RESULTS).write_text(name, "utf-8")
+        (edition / "html" / "notes.html").write_text(name, "utf-8")
+        (edition / "pictures").symlink_to(outside, target_is_directory=True)
+        os.mkfifo(edition / "pipe")
+        set_aside(edition, said.append)
+        kept = tmp_path / "_build" / name
+        assert sorted(path.relative_to(kept).as_posix() for path in kept.rglob("*")) == [
+            *("html", "html/notes.html", "pictures", "pipe", "results", RESULTS),
+        ]
+        assert (kept / RESULTS).read_text("utf-8") == (kept / "html" / "notes.html").read_text("utf-8") == name
+        assert (kept / "pictures").is_symlink()
+        assert str(kept) in said[-1]
+    assert [path.name for path in outside.iterdir()] == ["photo.jpg"]
+    assert damage(edition) == [f"{RESULTS} is missing"]
 
 
 def test_another_version_than_the_locks_is_named_and_is_another_environment(tmp_path, monkeypatch):
@@ -203,8 +227,15 @@ def test_a_damaged_edition_is_said_and_repaired(own):
     edition = own.editions / SHARED_NAME
     (edition / "html" / "notebooks" / "01-a.html").unlink()
     (edition / RESULTS).write_text("[]", "utf-8")
+    (edition / "html" / "notes.html").write_text("mine", "utf-8")
     done = own.call(*SHARED_BUILD)
     assert done.returncode == 0, done.stderr
+    kept = edition.parent.parent / "kept" / SHARED_NAME
+    assert {path.relative_to(kept).as_posix(): path.read_text("utf-8") for path in kept.rglob("*.*")} == {
+        RESULTS: "[]",
+        "html/notes.html": "mine",
+    }
+    assert f"kept in {kept}" in done.stderr
     assert f"damaged (html/notebooks/01-a.html is missing, {RESULTS} changed), and made again" in done.stderr
     assert "01-a: unchanged" in done.stderr
     assert damage(edition) == []

@@ -122,7 +122,13 @@ def plan_session(
         raise UserError(
             f"{existing[0]}: is there already and not from a session in this folder. Choose another folder."
         )
-    require_as_written([*existing, *(log_path(plan, run) for run in range(1, runs + 1))])
+    logs = [log_path(plan, run) for run in range(1, runs + 1)]
+    # So it is in a session of a version that did not note what it wrote, too.
+    require_as_written(
+        [*existing, *logs],
+        fix="Move it away and give the same command again: it is written again from the journal, where every answer "
+        "is, and nothing is asked twice.",
+    )
     return plan
 
 
