@@ -39,7 +39,7 @@ ELSEWHERE = {
     "fetch": "the cache, whose copies have a record",
     "new": "refuses names that are taken",
     "notebooks": "derived files: refuses edited ones",
-    "judge run": "a session: tests/judge/test_session_command.py",
+    "judge run": "a session: tests/judge/test_session.py",
     "judge batch import": "tests/judge/test_batch.py",
     **dict.fromkeys(("check", "ledger", "verify", "judge evaluate", "judge compare"), "writes no file"),
 }

@@ -21,6 +21,7 @@ from helpers import endpoint
 from helpers.endpoint import need_the_judge
 from helpers.judged import BRIEF, ask, frame_of, kept_in, number_of, plan_for
 from sense7.errors import UserError
+from sense7.files import WRITTEN
 from sense7.findings.ground_truth import ground_truth
 from sense7.judge import journal, session
 from sense7.judge.answers import Answer
@@ -138,6 +139,39 @@ def test_a_folder_of_another_session_or_of_somebodys_files_is_left_alone(server,
     with pytest.raises(UserError, match="not from a session in this folder"):
         plan_for(study_of(1), server, tmp_path)
     assert server.asked == []
+
+
+@pytest.mark.parametrize("name", ["judge-brief-iter1.xlsx", f"{LOGS}/judge-brief-iter1.eval"])
+def test_a_file_of_the_session_that_was_edited_is_kept_until_it_is_moved(name, server, study_of, tmp_path):
+    ask(study_of(2), server, tmp_path)
+    asked, path = len(server.asked), tmp_path / name
+    written = path.read_bytes()
+    path.write_bytes(b"edited")
+    with pytest.raises(UserError, match=rf"{path.name}: is there already.* nothing is asked twice"):
+        plan_for(study_of(2), server, tmp_path)
+    path.rename(tmp_path / "mine")
+    ask(study_of(2), server, tmp_path)
+    assert (tmp_path / "mine").read_bytes() == b"edited"
+    if path.suffix == ".xlsx":
+        assert path.read_bytes() == written
+    assert len(server.asked) == asked
+
+
+def test_a_session_of_a_version_that_did_not_note_what_it_wrote_is_written_again_from_its_journal(
+    server, study_of, tmp_path
+):
+    ask(study_of(2), server, tmp_path)
+    asked, path = len(server.asked), tmp_path / "judge-brief-iter1.xlsx"
+    for folder in (tmp_path, tmp_path / LOGS):
+        (folder / WRITTEN).unlink()
+    with pytest.raises(UserError, match="Move it away"):
+        plan_for(study_of(2), server, tmp_path)
+    written = path.read_bytes()
+    path.rename(tmp_path / "earlier.xlsx")
+    (tmp_path / LOGS).rename(tmp_path / "earlier logs")
+    ask(study_of(2), server, tmp_path)
+    assert path.read_bytes() == written
+    assert len(server.asked) == asked
 
 
 # The journal
