@@ -102,7 +102,9 @@ def require_own_package(environment: Path) -> None:
 def require_environment(folder: Path) -> None:
     """Refuse to replace what is no environment of Python: somebody keeps something else there."""
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / "pyvenv.cfg").is_file()):
-        raise UserError(f"{folder}: holds no environment of Python, so it was kept. Move it, and give the command again.")
+        raise UserError(
+            f"{folder}: holds no environment of Python, so it was kept. Move it, and give the same command again."
+        )
 
 
 def main() -> None:

@@ -109,7 +109,11 @@ def _put_where_nothing_is(temporary: Path, path: Path) -> None:
 
 
 @contextlib.contextmanager
-def replacing_folder(folder: Path, *, check: Callable[[Path], object] | None = None) -> Iterator[Path]:
+def replacing_folder(
+    folder: Path,
+    *,
+    check: Callable[[Path], object] | None = None,
+) -> Iterator[Path]:
     """Give an empty folder to write to, which takes the place of ``folder`` once it is whole.
 
     If the block is left by an error, ``folder`` is as it was. Where the system can exchange two
@@ -120,8 +124,8 @@ def replacing_folder(folder: Path, *, check: Callable[[Path], object] | None = N
     folder : Path
         The folder.
     check : function, optional
-        Is given the folder that is there, before it is replaced, and raises UserError if it may not be. Without it,
-        only an empty one may.
+        Is given the folder that is there, before it is replaced, and raises UserError if it may
+        not be. Without it, only an empty one may.
 
     Examples
     --------
@@ -177,8 +181,8 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(f"{UNFINISHED}*"):
-        if left.is_symlink() or not left.is_dir():  # not ours; to open a pipe would wait for its other end
-            continue
+        if left.is_symlink() or not left.is_dir():
+            continue  # not ours; to open a pipe would wait for its other end
         if (lock := _lock(left, wait=False)) is not None:
             shutil.rmtree(left, ignore_errors=True)
             os.close(lock)
@@ -247,7 +251,8 @@ def write_whole(path: Path, text: str, *, replace: bool = False) -> None:
 def require_free(path: Path, where: str = "", *, replace: bool = False) -> None:
     """Refuse a place for a file where there is a folder, or a file that is not to be replaced.
 
-    This is said before anything is computed; :func:`replacing` sees to it again when the file is there to be moved.
+    This is said before anything is computed; :func:`replacing` sees to it again when the file is
+    there to be moved.
     """
     if path.is_dir():
         raise UserError(f"{where or path}: this is a folder. Give the name of a file.")
@@ -279,14 +284,18 @@ def unused_path(path: Path) -> Path:
 # --- files that are written more than once: only as they were written are they replaced ---
 
 WRITTEN = ".sense7-written"
-"""File of a folder that says what was written into it: lines of a SHA-256, two blanks and a name, as sha256sum's."""
+"""File of a folder that says what was written into it, in lines like those of sha256sum."""
 
 
 _ELSEWHERE = "Move it or give it another name, or choose another --out."
 
 
-def require_as_written(paths: Iterable[Path], record: Path | None = None, fix: str = _ELSEWHERE) -> None:
-    """Refuse files that are there and differ from what was written, or that were not written here at all.
+def require_as_written(
+    paths: Iterable[Path],
+    record: Path | None = None,
+    fix: str = _ELSEWHERE,
+) -> None:
+    """Refuse files that are there and differ from what was written, or were not written here.
 
     Parameters
     ----------
@@ -310,14 +319,16 @@ def require_as_written(paths: Iterable[Path], record: Path | None = None, fix: s
         is_ordinary = path.is_file() and not path.is_symlink()
         if not is_ordinary or digest_of_file(path) not in _written(folder).get(name, ()):
             raise UserError(
-                f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), so it was kept. {fix}"
+                f"{path}: is there already, and not as sense7 wrote it (edited, or from elsewhere), "
+                f"so it was kept. {fix}"
             )
 
 
 def note_as_written(folder: Path, digests: Mapping[str, str]) -> None:
     """Note what is about to be written: name of a file, relative to the folder -> SHA-256.
 
-    What is there stays noted beside it, so that whichever of the two a killed process leaves is as it was written.
+    What is there stays noted beside it, so that whichever of the two a killed process leaves is as
+    it was written.
     """
     noted = _written(folder)
     for name, digest in digests.items():

@@ -40,7 +40,19 @@ MANIFEST = "manifest.json"
 EXECUTED_BY = "SENSE7_EXECUTED_BY"
 """Variable of the environment that a build sets for its kernels: each cell runs once there, and records new keys."""
 
-_FIELDS = {"key", "estimate", "low", "high", "n", "unit", "method", "reason", "computed_by", "notebook", "cell"}
+_FIELDS = {
+    "key",
+    "estimate",
+    "low",
+    "high",
+    "n",
+    "unit",
+    "method",
+    "reason",
+    "computed_by",
+    "notebook",
+    "cell",
+}
 """Names in the file of a recorded value."""
 
 INTERACTIVE = "../_build/interactive/results"
@@ -59,7 +71,8 @@ def _results_folder(folder: str | Path) -> Path:
 
 def write_json(path: str | Path, content: object) -> None:
     """Write JSON so that the file is whole or not there: beside its place, then moved."""
-    write_whole(Path(path), json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", replace=True)
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    write_whole(Path(path), f"{text}\n", replace=True)
 
 
 @checked(notebook=is_text(), folder=is_path())
@@ -244,10 +257,11 @@ def _require_recorded(path: Path) -> None:
         return
     except (OSError, ValueError, RecursionError):
         values = None
-    if not isinstance(values, list) or not all(isinstance(value, dict) and value.keys() == _FIELDS for value in values):
+    entries = values if isinstance(values, list) else [None]
+    if not all(isinstance(entry, dict) and entry.keys() == _FIELDS for entry in entries):
         raise UserError(
-            f"{path}: is there already and holds no recorded values, so it was kept. Move it, or give another folder "
-            "of results."
+            f"{path}: is there already and holds no recorded values, so it was kept. Move it, or "
+            "give another folder of results."
         )
 
 

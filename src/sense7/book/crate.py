@@ -16,7 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from sense7.book.editions import find_edition, listed_content, listed_files, read_facts, require_whole
+from sense7.book.editions import (
+    find_edition,
+    listed_content,
+    listed_files,
+    read_facts,
+    require_whole,
+)
 from sense7.book.plan import configuration
 from sense7.checkout import Project
 from sense7.errors import UserError
@@ -81,7 +87,8 @@ def write_crate(
     contents = {}
     try:
         for path, digest in sorted(listed_files(folder).items()):
-            is_result = path in {"edition.json", "ledger.json"} or re.fullmatch(r"results/[^/]+\.json", path)
+            is_about = path in {"edition.json", "ledger.json"}
+            is_result = is_about or re.fullmatch(r"results/[^/]+\.json", path)
             is_workbook = path == workbook_path or path.startswith(f"{workbook_path}/")
             is_data = is_workbook or re.fullmatch(r"data/[^/]+\.reading\.yml", path)
             if is_result or (with_data and is_data):
@@ -136,7 +143,10 @@ def write_crate(
     metadata = _json({"@context": f"{_SPEC}/context", "@graph": graph})
     moment = max(made.timetuple()[:6], (1980, 1, 1, 0, 0, 0))
     try:
-        with replacing(out, replace=replace) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        with (
+            replacing(out, replace=replace) as part,
+            zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             for path, content in {"ro-crate-metadata.json": metadata, **contents}.items():
                 archive.writestr(zipfile.ZipInfo(path, moment), content, zipfile.ZIP_DEFLATED)
     except OSError as error:

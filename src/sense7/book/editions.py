@@ -12,7 +12,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sense7.errors import UserError
-from sense7.files import digest_of_file, one_line, reason, replacing_folder, require_empty, unused_path, write_whole
+from sense7.files import (
+    digest_of_file,
+    one_line,
+    reason,
+    replacing_folder,
+    require_empty,
+    unused_path,
+    write_whole,
+)
 from sense7.record import MANIFEST
 from sense7.sources import SOURCES
 from sense7.terminal import did_you_mean
@@ -199,7 +207,7 @@ def listed_files(edition: Path) -> dict[str, str]:
 
 
 def listed_content(edition: Path, path: str, digest: str) -> bytes:
-    """Bytes of a file that the manifest lists, if they are those; nothing is read through a link."""
+    """Bytes of a file that the manifest lists, if it has that digest; links are not followed."""
     file = edition / path
     if _is_inside(edition, file):
         content = file.read_bytes()
@@ -223,14 +231,14 @@ def require_no_links(edition: Path) -> None:
             path = Path(folder, name)
             if path.is_symlink() or not (path.is_dir() or path.is_file()):
                 raise UserError(
-                    f"{path}: a link or no ordinary file, which no build writes and which is not followed. Remove it, "
-                    "or put the file itself in its place."
+                    f"{path}: a link or no ordinary file, which no build writes and which is not "
+                    "followed. Remove it, or put the file itself in its place."
                 )
 
 
 def set_aside(edition: Path, say: Callable[[str], object]) -> None:
-    """Move what of an edition is not as a build wrote it to a folder of its own, before the edition is replaced."""
-    listed = read_manifest(edition).get("files", {})
+    """Move what is not as a build wrote it to a folder of its own, before an edition is replaced."""
+    listed = listed_files(edition)
     present = _contents(edition)
     differing = []
     for folder, folders, files in os.walk(edition):
@@ -277,8 +285,12 @@ def shown(wrong: Sequence[str]) -> str:
 
 
 def _contents(edition: Path) -> dict[str, str]:
-    """Path of every ordinary file of an edition but the manifest -> SHA-256; links are not followed."""
-    paths = (Path(folder, name) for folder, _, names in os.walk(edition) for name in names)
-    files = {path.relative_to(edition).as_posix(): path for path in paths}
-    ordinary = {name: path for name, path in files.items() if path.is_file() and not path.is_symlink()}
-    return {name: digest_of_file(path) for name, path in sorted(ordinary.items()) if name != MANIFEST}
+    """Path of every ordinary file of an edition but the manifest -> SHA-256; no link is followed."""
+    digests = {}
+    for folder, _, names in os.walk(edition):
+        for name in names:
+            file = Path(folder, name)
+            path = file.relative_to(edition).as_posix()
+            if path != MANIFEST and file.is_file() and not file.is_symlink():
+                digests[path] = digest_of_file(file)
+    return dict(sorted(digests.items()))

@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -344,7 +345,7 @@ def select_notebook(text: str, notebooks: Sequence[TextNotebook]) -> TextNoteboo
 
 
 def _require_unedited(out: Path, results: Path) -> None:
-    """Refuse to replace an executed copy, or a folder of values, in which something is not as a run wrote it."""
+    """Refuse to replace an executed copy, or values, that are not as a run wrote them."""
     files = [out]
     if results.is_dir() and not results.is_symlink():
         files += sorted(path for path in results.iterdir() if path.name != WRITTEN)
@@ -357,8 +358,9 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     """Execute a copy of one notebook with given parameters, after those whose values it reads, with the same.
 
     The copy is ``out``, or NAME.executed.ipynb in the working directory; its values lie beside it in STEM.results. Both
-    are moved there when all is done: after an error nothing has changed but for papermill's copy of what failed, which
-    gets a name of its own. A copy that was edited, and a folder that holds anything else, are kept, and refused.
+    are moved there when all is done: after an error nothing has changed but for papermill's copy of
+    what failed, which gets a name of its own. A copy that was edited, and a folder that holds
+    anything else, are kept, and refused.
     """
     known = find_notebooks(root)
     chosen = select_notebook(notebook, known)
@@ -368,7 +370,8 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
     out = Path(out).expanduser().absolute() if out is not None else Path.cwd() / f"{chosen.name}.executed.ipynb"
     if out.suffix != ".ipynb":
         raise UserError(f"{out}: the executed copy is a notebook. Give a name that ends in .ipynb.")
-    results, failed = out.with_name(f"{out.stem}.results"), unused_path(out.with_name(f"{out.stem}.failed.ipynb"))
+    results = out.with_name(f"{out.stem}.results")
+    failed = unused_path(out.with_name(f"{out.stem}.failed.ipynb"))
     _require_unedited(out, results)
     by_name, names = {one.name: one for one in known}, [chosen.name]
     for name in names:  # which grows
@@ -388,18 +391,20 @@ def rerun(root: Path, notebook: str, parameters: Mapping | None = None, *, out: 
         own["predictions"] = str(folder.resolve())
     kernels = Kernels({}, out)
     try:
-        with replacing_folder(results, check=lambda folder: _require_unedited(out, folder)) as making:
+        with replacing_folder(results, check=partial(_require_unedited, out)) as making:
             # The copy runs where it will lie, so that what it is given is true of its place.
             scratch = making.parent
             for one, settings in ordered:
                 (left := scratch / f"{one.name}.left").mkdir()
                 settings |= {key: value for key, value in own.items() if key in one.defaults}
                 executed = kernels.executed_copy(Job(one, settings, "", {}), scratch, left, failed)
-            written = {path.name: digest_of_file(path) for path in making.iterdir() if path.is_file()}
+            values = [path for path in making.iterdir() if path.is_file()]
+            written = {path.name: digest_of_file(path) for path in values}
             written[f"../{out.name}"] = hashlib.sha256(executed.encode()).hexdigest()
             note_as_written(making, written)
             _require_unedited(out, results)
-            if results.exists():  # so that the copy counts as written also if the process is killed before the values
+            if results.exists():
+                # So that the copy counts as written also if the process is killed before the values.
                 note_as_written(results, written)
             write_whole(out, executed, replace=out.exists())
     except OSError as error:

@@ -20,7 +20,14 @@ from typing import NamedTuple
 from sense7 import sources
 from sense7.book import execute
 from sense7.book.build import copy_files
-from sense7.book.editions import damage, find_edition, read_facts, read_json, read_manifest, require_no_links
+from sense7.book.editions import (
+    damage,
+    find_edition,
+    read_facts,
+    read_json,
+    read_manifest,
+    require_no_links,
+)
 from sense7.book.ledger import read_truth, write_ledger
 from sense7.book.plan import how_made, parameters_of, plan
 from sense7.checkout import Project

@@ -90,8 +90,16 @@ def export(
     if out.suffix.casefold() != ".zip":
         raise UserError(f"--out {out}: give a name that ends in .zip.")
     require_free(out, f"--out {out}", replace=force)
-    settings = {"with_data": with_data, "license": license, "authors": author or [], "replace": force}
-    print(write_crate(find_project(), edition, out, **settings))
+    path = write_crate(
+        find_project(),
+        edition,
+        out,
+        with_data=with_data,
+        license=license,
+        authors=author or [],
+        replace=force,
+    )
+    print(path)
 
 
 def instrument(

@@ -124,7 +124,10 @@ def read_chats(
 def write_chats(chats: Iterable[Chat], path: Path, *, replace: bool = False) -> None:
     """Write conversations as JSON Lines in UTF-8, one per line; the file is whole or not there."""
     try:
-        with replacing(path, replace=replace) as part, part.open("w", encoding="utf-8", newline="\n") as stream:
+        with (
+            replacing(path, replace=replace) as part,
+            part.open("w", encoding="utf-8", newline="\n") as stream,
+        ):
             stream.writelines(json.dumps(chat.to_dict(), ensure_ascii=False) + "\n" for chat in chats)
     except OSError as error:
         raise UserError(not_written(path, error)) from None

@@ -219,7 +219,13 @@ def workbook_sheets(joined: Joined) -> list[Sheet]:
     return official_sheets([one.task for one in joined.rated], messages)
 
 
-def write_workbook(joined: Joined, out: Path, options: ReadingOptions, *, replace: bool = False) -> None:
+def write_workbook(
+    joined: Joined,
+    out: Path,
+    options: ReadingOptions,
+    *,
+    replace: bool = False,
+) -> None:
     """Write a workbook that ``sense7 check`` accepts, and beside it how its ratings are to be read, if declared.
 
     If its reader finds an error in what would be written, nothing is.

@@ -116,7 +116,13 @@ class Written:
         levels = [reply.levels for reply in replies]
         further = [ratings_sheet(units, questions.ratings, levels)] if questions.ratings else []
         self.paths.append(prediction_path(folder, questions.model, questions.prompt.name, run))
-        self.remarks += write_predictions(self.paths[-1], frame, policy=policy, further=further, own=True)
+        self.remarks += write_predictions(
+            self.paths[-1],
+            frame,
+            policy=policy,
+            further=further,
+            own=True,
+        )
         self.remarks += [f"run {run:,}: {note}" for note in other_models(frame)]
         repeated, number = self.seen.repeated(frame)
         if repeated:

@@ -43,7 +43,13 @@ def request_name(unit) -> str:
     return hashlib.sha256(named).hexdigest()[:40]
 
 
-def export_requests(questions: Questions, runs: int, path: str | Path, *, replace: bool = False) -> int:
+def export_requests(
+    questions: Questions,
+    runs: int,
+    path: str | Path,
+    *,
+    replace: bool = False,
+) -> int:
     """Write the requests of all runs as JSON lines."""
     lines = [
         json.dumps({"custom_id": f"run{run}-{request_name(unit)}", "method": "POST", "url": PATH, "body": body})
@@ -89,8 +95,9 @@ def import_replies(
     runs = runs or max(answers)
     found.missing = runs * len(known) - sum(map(len, answers.values()))
     numbers = range(1, runs + 1)
-    names = [prediction_path(folder, questions.model, questions.prompt.name, run) for run in numbers]
-    require_as_written(names)  # all of them, before the first is replaced
+    model, prompt = questions.model, questions.prompt.name
+    # All of them, before the first is replaced.
+    require_as_written([prediction_path(folder, model, prompt, run) for run in numbers])
     for run in numbers:
         found.add(questions, folder, run, answers_to(questions.frame, run, answers[run], MISSING), policy=policy)
     return found

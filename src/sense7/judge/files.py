@@ -204,7 +204,7 @@ def write_predictions(
     further: Sequence[Sheet] = (),
     own: bool = False,
 ) -> list[str]:
-    """Write one run as an .xlsx file, whole or not at all; what it holds is checked when it is read.
+    """Write one run as an .xlsx file, whole or not at all; it is checked when it is read.
 
     A file that is there is replaced; if ``own`` is true, only as it was written.
     """

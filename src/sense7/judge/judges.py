@@ -90,7 +90,12 @@ def simulated_folder(workbook: str | Path) -> Path:
     return workbook.with_name(f"{workbook.stem}_judge")
 
 
-def write_simulated(simulation: "Simulation", folder: str | Path, *, replace: bool = True) -> list[Path]:
+def write_simulated(
+    simulation: "Simulation",
+    folder: str | Path,
+    *,
+    replace: bool = True,
+) -> list[Path]:
     """Write the predictions of a simulation's judge, one file per run; the folder appears whole or not at all."""
     if simulation.judged is None:
         raise ValueError("the simulation has no judge")
@@ -109,7 +114,8 @@ def write_simulated(simulation: "Simulation", folder: str | Path, *, replace: bo
     }
     sheet = Sheet(SYNTHETIC_SHEET, ["key", "value"], [list(row) for row in marks.items()])
     try:
-        with replacing_folder(folder, check=partial(require_own_folder, replace=replace)) as temporary:
+        check = partial(require_own_folder, replace=replace)
+        with replacing_folder(folder, check=check) as temporary:
             for run, (scores, kinds) in enumerate(zip(judged.score, judged.kind, strict=True), 1):
                 frame = known.assign(ground_truth=truth, model=SIMULATED_JUDGE, run=run)
                 texts = [reply_text(kind, score) for kind, score in zip(kinds.tolist(), scores.tolist(), strict=True)]
@@ -127,7 +133,7 @@ def write_simulated(simulation: "Simulation", folder: str | Path, *, replace: bo
 
 
 def require_own_folder(folder: str | Path, *, replace: bool = True) -> None:
-    """Refuse a folder that the authors' evaluation would pass over, or in which something would be lost."""
+    """Refuse a folder that the authors' evaluation would pass over, or that holds other files."""
     folder = Path(folder)
     require_seen_by_authors(folder, "Give another --out.")
     try:

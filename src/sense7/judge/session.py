@@ -126,8 +126,8 @@ def plan_session(
     # So it is in a session of a version that did not note what it wrote, too.
     require_as_written(
         [*existing, *logs],
-        fix="Move it away and give the same command again: it is written again from the journal, where every answer "
-        "is, and nothing is asked twice.",
+        fix="Move it away and give the same command again: it is written again from the journal, "
+        "where every answer is, and nothing is asked twice.",
     )
     return plan
 

@@ -141,7 +141,13 @@ class Simulation:
             truth |= {"planted": truth["planted"] + planted, "judge": about}
         return truth
 
-    def write(self, workbook_path: str | Path, truth_path: str | Path | None = None, *, replace: bool = True) -> None:
+    def write(
+        self,
+        workbook_path: str | Path,
+        truth_path: str | Path | None = None,
+        *,
+        replace: bool = True,
+    ) -> None:
         """Write the workbook, and the truth if a path is given; each appears whole or not at all.
 
         Files that are there are replaced, or refused if ``replace`` is false.

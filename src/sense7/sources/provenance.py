@@ -181,7 +181,8 @@ def write_record(path: Path, provenance: Provenance) -> None:
     """Write the record of a file's provenance beside it, whole or not at all, so that it is known wherever it is."""
     place = record_path(path)
     try:
-        write_whole(place, json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False) + "\n", replace=True)
+        text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False)
+        write_whole(place, f"{text}\n", replace=True)
     except OSError as error:
         raise UserError(disk_message(place, error)) from None
 

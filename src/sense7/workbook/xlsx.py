@@ -392,11 +392,16 @@ def without_end(cells: list, blank: object = None) -> list:
 
 
 def write_sheets(
-    sheets: Mapping[str, Sheet] | Sequence[Sheet], path: str | Path, *, replace: bool = True, own: bool = False
+    sheets: Mapping[str, Sheet] | Sequence[Sheet],
+    path: str | Path,
+    *,
+    replace: bool = True,
+    own: bool = False,
 ) -> None:
     """Write sheets to an .xlsx file whose bytes depend on its content only; it appears whole or not at all.
 
-    A file that is there is replaced, unless ``replace`` is false: then as :func:`sense7.files.replacing` says.
+    A file that is there is replaced, unless ``replace`` is false: then as
+    :func:`sense7.files.replacing` says.
 
     Texts stay texts, numbers keep every digit (an int comes back as a float), NaN is blank. What the format can't hold
     without loss, and dates and times, are refused by their cell.
@@ -432,7 +437,13 @@ def write_sheets(
 
 
 @contextlib.contextmanager
-def new_workbook(path: Path, *, replace: bool = False, own: bool = False, **options) -> "Iterator[xlsxwriter.Workbook]":  # noqa: F821 -- imported when needed
+def new_workbook(
+    path: Path,
+    *,
+    replace: bool = False,
+    own: bool = False,
+    **options,
+) -> "Iterator[xlsxwriter.Workbook]":  # noqa: F821 -- imported when needed
     """A workbook of XlsxWriter to fill: its file appears whole or not at all, equal content gives equal bytes."""
     import xlsxwriter
 
