@@ -5,8 +5,8 @@ person's conversations are compared with that person's own mean. Demeaned cross 
 that resampling them is exact.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from sense7.estimators.least_squares import NEGLIGIBLE, coefficient, least_squar
 from sense7.estimators.order import in_order_of_appearance, rounded
 from sense7.findings.core import Number, finding, need, require_own, resampled, share, tabulate
 from sense7.findings.ground_truth import ground_truth
-from sense7.findings.measures import OUTCOMES
+from sense7.findings.measures import OUTCOMES, need_prompt
 from sense7.study import Study
 from sense7.terminal import count_of
 
@@ -35,6 +35,9 @@ CONTEXT = {"topic": "topic", "importance": "importance", "desired_empathy": "des
 """What is known of a conversation before it begins: column -> words."""
 STEPS = ("importance", "desired_empathy")
 NOT_GIVEN = "(not given)"
+
+MOST_GROUPS = 40
+"""Largest number of topics that a table shows."""
 
 MOST_DRAWS = 2_000
 """Largest number of resamples where each costs an eigendecomposition or a permutation; ``method`` says so."""
@@ -55,18 +58,20 @@ def not_varying(frame: pd.DataFrame, name: str) -> str:
     values = frame[name].dropna()
     if values.empty:
         return f"{CONTEXT[name]} was not given in this data set"
-    return f"{CONTEXT[name]} is the same in every conversation" if values.nunique() < 2 else ""
+    if values.nunique() < 2:
+        return f"{CONTEXT[name]} is the same in every conversation"
+    return ""
 
 
-def context_design(frame: pd.DataFrame, names) -> np.ndarray:
+def context_design(frame: pd.DataFrame, names: Iterable[str]) -> np.ndarray:
     """Columns of a design: steps as numbers, texts as indicators of all but the first."""
     columns = [np.empty((len(frame), 0))]
     for name in names:
-        levels = np.array(sorted(frame[name].unique())[1:], dtype=object)
-        texts = name not in STEPS
-        columns.append(
-            frame[name].to_numpy()[:, None] == levels if texts else frame[[name]].to_numpy()
-        )
+        values = frame[[name]].to_numpy()
+        if name not in STEPS:
+            levels = np.array(sorted(frame[name].unique()), dtype=object)
+            values = values == levels[1:]
+        columns.append(values)
     return np.column_stack(columns).astype(float)
 
 
@@ -77,9 +82,9 @@ def products(z: np.ndarray) -> np.ndarray:
 
 def largest_groups(groups: pd.Series) -> list:
     """Groups in their order; of more than 40, the 40 largest."""
-    return sorted(
-        groups.value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:40]
-    )
+    sizes = groups.value_counts().sort_index()
+    by_size = sizes.sort_values(ascending=False, kind="stable")
+    return sorted(by_size.index[:MOST_GROUPS])
 
 
 @finding
@@ -97,24 +102,33 @@ def own_topic_means(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
         (conversations), unit, method, reason. Conversations without ground truth or topic are left out.
     """
     require_own(study, bootstrap)
-    every = context_frame(study)
-    frame = every[every["topic"].notna()]
-    own = frame.assign(y=within(frame[["y"]].to_numpy(), frame["participant"])[:, 0])
+    rated = context_frame(study)
+    frame = rated[rated["topic"].notna()]
+    departures = within(frame[["y"]].to_numpy(), frame["participant"])
+    frame = frame.assign(departure=departures[:, 0])
+    no_topics = not_varying(rated, "topic")
+    anybody_has_two = frame["participant"].duplicated().any()
 
-    def mean(rows: pd.DataFrame):
-        need(not not_varying(every, "topic"), not_varying(every, "topic"))
-        need(
-            frame["participant"].duplicated().any(),
-            "no participant has two conversations to compare",
+    def number(topic: str, key: str) -> Number:
+        rows = frame[frame["topic"] == topic]
+
+        def mean_departure() -> np.ndarray:
+            need(not no_topics, no_topics)
+            need(anybody_has_two, "no participant has two conversations to compare")
+            return share(bootstrap, rows["departure"], np.ones(len(rows)), rows["participant"])
+
+        return Number(
+            label=topic,
+            statistic=mean_departure,
+            unit="points",
+            method="mean ground truth over conversations, minus the participant's own mean",
+            rows=rows,
+            key=key,
         )
-        return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
 
-    how = "points", "mean ground truth over conversations, minus the participant's own mean"
-    numbers = []
-    for number, topic in enumerate(largest_groups(frame["topic"]) or [NOT_GIVEN], 1):
-        rows = own[own["topic"] == topic]
-        # A topic by its number, since it is a text of the workbook.
-        numbers.append(Number(topic, partial(mean, rows), *how, rows, f"topic_mean_own_{number}"))
+    # A topic's key has its number, since its name is a text of the workbook.
+    topics = largest_groups(frame["topic"]) or [NOT_GIVEN]
+    numbers = [number(topic, f"topic_mean_own_{n}") for n, topic in enumerate(topics, 1)]
     return tabulate("topic", numbers, bootstrap)
 
 
@@ -141,40 +155,59 @@ def context_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     Ezekiel, M. (1930). Methods of correlation analysis (the adjusted share of explained variance).
     """
     require_own(study, bootstrap)
-    every = context_frame(study)
-    varying = [name for name in CONTEXT if not not_varying(every, name)]
-    frame = every[every[varying].notna().all(axis=1) & bool(varying)]
-    own = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
-    z = within(np.column_stack([context_design(frame, varying), frame["y"]]), frame["participant"])
-    width = z.shape[1]
-
-    def adjusted(sums: np.ndarray) -> np.ndarray:
-        cross = sums[..., : width * width].reshape(*sums.shape[:-1], width, width)
-        _, residual, rank = least_squares(cross)
-        n, total = (
-            np.round(sums[..., -2] - sums[..., -1]),
-            cross[..., -1, -1],
-        )  # conversations less participants
-        defined = (n - rank > 0) & (rank > 0) & (total > NEGLIGIBLE)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(defined, 1 - residual / (n - rank) * n / total, np.nan)
+    frame = context_frame(study)
+    varying = [name for name in CONTEXT if not not_varying(frame, name)]
+    has_context = frame[varying].notna().all(axis=1) & bool(varying)
+    frame = frame[has_context]
+    participants = frame["participant"]
+    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, MOST_DRAWS))
 
     def explained() -> Estimate:
         need(varying, "nothing of the context varies in this data set")
-        size = frame["participant"].map(frame["participant"].value_counts()).to_numpy(dtype=float)
-        values = np.column_stack([products(z).reshape(len(z), -1), np.ones(len(z)), 1 / size])
-        estimate, *draws = resampled(own, adjusted, values, frame["participant"])
-        return Estimate(
-            estimate, *own.interval(np.array(draws), frame["participant"], shift_to=estimate)
+        columns = np.column_stack([context_design(frame, varying), frame["y"]])
+        cross_products = products(within(columns, participants))
+        # Over the conversations of a participant, these add up to one.
+        part_of_participant = 1 / participants.map(participants.value_counts()).to_numpy(float)
+        values = np.column_stack(
+            [
+                cross_products.reshape(len(frame), -1),
+                np.ones(len(frame)),
+                part_of_participant,
+            ]
         )
+        shares = resampled(fewer_draws, _adjusted_share, values, participants)
+        estimate = float(shares[0])
+        interval = fewer_draws.interval(shares[1:], participants, shift_to=estimate)
+        return Estimate(estimate, *interval)
 
-    how = "share of the variance within participants", "adjusted share explained by least squares"
-    undefined = (
-        "too few conversations of the same participant to compare, or their ratings do not vary"
+    number = Number(
+        label="all of the context",
+        statistic=explained,
+        unit="share of the variance within participants",
+        method="adjusted share explained by least squares",
+        rows=frame,
+        key="context_share",
+        undefined="too few conversations of the same participant to compare, "
+        "or their ratings do not vary",
+        interval=f"{fewer_draws.description}, moved to the estimate",
     )
-    moved = f"{own.description}, moved to the estimate"
-    number = Number("all of the context", explained, *how, frame, "context_share", undefined, moved)
-    return tabulate("context", [number], own)
+    return tabulate("context", [number], fewer_draws)
+
+
+def _adjusted_share(sums: np.ndarray) -> np.ndarray:
+    """Adjusted share explained, from cross products, then the numbers of conversations and of participants."""
+    width = round((sums.shape[-1] - 2) ** 0.5)  # of a square matrix
+    cross_products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
+    conversations = sums[..., -2]
+    participants = sums[..., -1]
+    _, residual, rank = least_squares(cross_products)
+    total = cross_products[..., -1, -1]
+    total_freedom = np.round(conversations - participants)
+    residual_freedom = total_freedom - rank
+    defined = (residual_freedom > 0) & (rank > 0) & (total > NEGLIGIBLE)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unexplained = residual / residual_freedom * total_freedom / total
+    return np.where(defined, 1 - unexplained, np.nan)
 
 
 @finding
@@ -193,63 +226,85 @@ def context_slopes(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     """
     require_own(study, bootstrap)
     frame = context_frame(study)
-    known = [name for name in STEPS if not not_varying(frame, name)]
+    varying = [name for name in STEPS if not not_varying(frame, name)]
+    numbers = [
+        _slope(bootstrap, frame, "importance", varying, "importance_slope_within"),
+        _slope(bootstrap, frame, "desired_empathy", varying, "desired_slope_within"),
+        _difference_of_slopes(study, bootstrap, frame, varying),
+    ]
+    return tabulate("slope", numbers, bootstrap)
 
-    def slope(name: str, z: np.ndarray, people: pd.Series):
-        need(name in known, not_varying(frame, name))
-        return resampled(bootstrap, coefficient(0), products(z), people)
 
-    numbers = []
-    for name, key in zip(STEPS, ("importance_slope_within", "desired_slope_within"), strict=True):
-        names = [name, *(other for other in known if other != name)]
-        rows = frame[frame[names].notna().all(axis=1) & (name in known)]
-        z = within(np.column_stack([context_design(rows, names), rows["y"]]), rows["participant"])
-        method = (
-            f"least squares on {', '.join(CONTEXT[each] for each in names)}; within participants"
-        )
-        undefined = f"{CONTEXT[name]} can't be distinguished from the rest of the model here"
-        statistic, method = (
-            partial(slope, name, z, rows["participant"]),
-            method if name in known else "least squares",
-        )
-        numbers.append(
-            Number(CONTEXT[name], statistic, "points per step", method, rows, key, undefined)
-        )
-    others = [name for name in known if name == "importance"]
-    rows = frame[frame[["condition", "desired_empathy", *others]].notna().all(axis=1)]
+def _slope(
+    bootstrap: ParticipantBootstrap, frame: pd.DataFrame, name: str, varying: list[str], key: str
+) -> Number:
+    """The slope on one of the steps, with those of the others that vary in the model."""
+    names = [name, *(other for other in varying if other != name)]
+    rows = frame[:0]
+    method = "least squares"
+    if name in varying:
+        rows = frame.dropna(subset=names)
+        words = ", ".join(CONTEXT[regressor] for regressor in names)
+        method = f"least squares on {words}; within participants"
+
+    def slope() -> np.ndarray:
+        need(name in varying, not_varying(frame, name))
+        columns = np.column_stack([context_design(rows, names), rows["y"]])
+        z = within(columns, rows["participant"])
+        return resampled(bootstrap, coefficient(0), products(z), rows["participant"])
+
+    return Number(
+        label=CONTEXT[name],
+        statistic=slope,
+        unit="points per step",
+        method=method,
+        rows=rows,
+        key=key,
+        undefined=f"{CONTEXT[name]} can't be distinguished from the rest of the model here",
+    )
+
+
+def _difference_of_slopes(
+    study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame, varying: list[str]
+) -> Number:
+    """The slope on desired empathy with the empathy prompt minus that in the other conditions."""
+    covariates = ["condition", *(name for name in varying if name == "importance")]
+    rows = frame.dropna(subset=["desired_empathy", *covariates])
     prompted = (rows["condition"] == study.prompted_condition).to_numpy()
 
-    def difference():
-        need("desired_empathy" in known, not_varying(frame, "desired_empathy"))
+    def difference() -> np.ndarray:
+        need("desired_empathy" in varying, not_varying(frame, "desired_empathy"))
         need(len(rows), "conditions were not given in this data set")
-        need(
-            study.prompted_condition is not None,
-            "it is not known which condition has the empathy prompt",
+        need_prompt(study, prompted)
+        desired = rows["desired_empathy"].to_numpy(dtype=float)
+        columns = np.column_stack(
+            [
+                np.where(prompted, desired, 0),
+                np.where(prompted, 0, desired),
+                context_design(rows, covariates),
+                rows["y"],
+            ]
         )
-        need(
-            prompted.any() and not prompted.all(),
-            "there is no condition to compare the empathy prompt with",
-        )
-        slopes = np.column_stack([prompted, ~prompted]) * rows[["desired_empathy"]].to_numpy(
-            dtype=float
-        )
-        columns = [slopes, context_design(rows, ["condition", *others]), rows["y"]]
-        z = within(np.column_stack(columns), rows["participant"])
+        z = within(columns, rows["participant"])
         return resampled(bootstrap, coefficient(0, minus=1), products(z), rows["participant"])
 
-    label = "desired empathy, empathy prompt minus the other conditions"
-    undefined = (
-        "the slope of desired empathy can't be distinguished from the rest of the model here"
+    return Number(
+        label="desired empathy, empathy prompt minus the other conditions",
+        statistic=difference,
+        unit="points per step",
+        method="least squares within participants",
+        rows=rows,
+        key="desired_slope_difference",
+        undefined=f"the slope of {CONTEXT['desired_empathy']} can't be distinguished "
+        "from the rest of the model here",
     )
-    how = "points per step", "least squares within participants"
-    numbers.append(Number(label, difference, *how, rows, "desired_slope_difference", undefined))
-    return tabulate("slope", numbers, bootstrap)
 
 
 # Expected and experienced
 
-SCALE, RANKS = "both scales from 0 to 1", "percent ranks within the data set"
-"""Ways to put desired (1..3) and experienced (1..5) empathy together."""
+# Ways to put desired (1..3) and experienced (1..5) empathy together.
+SCALE = "both scales from 0 to 1"
+RANKS = "percent ranks within the data set"
 
 
 def expected_and_experienced(study: Study) -> pd.DataFrame:
@@ -262,8 +317,10 @@ def expected_and_experienced(study: Study) -> pd.DataFrame:
         expected=conversations["desired_empathy"],
         experienced=conversations[OUTCOMES["empathy"]].mean(axis=1),
     )
-    frame = frame[frame[["expected", "experienced"]].notna().all(axis=1)].reset_index(drop=True)
-    return frame.assign(gap=(frame["experienced"] - 1) / 4 - (frame["expected"] - 1) / 2)
+    frame = frame.dropna(subset=["expected", "experienced"]).reset_index(drop=True)
+    experienced_share = (frame["experienced"] - 1) / 4
+    expected_share = (frame["expected"] - 1) / 2
+    return frame.assign(gap=experienced_share - expected_share)
 
 
 def no_gap(study: Study, frame: pd.DataFrame) -> str:
@@ -272,16 +329,35 @@ def no_gap(study: Study, frame: pd.DataFrame) -> str:
         return "desired empathy was not given in this data set"
     if not study.conversations[OUTCOMES["empathy"]].notna().any(axis=None):
         return "post-task empathy was never rated in this data set"
-    return "" if len(frame) else "no conversation has both"
+    if frame.empty:
+        return "no conversation has both"
+    return ""
 
 
-def mean_gap(study: Study, bootstrap: ParticipantBootstrap, frame: pd.DataFrame):
-    """Mean gap of some conversations."""
-    require_own(study, bootstrap)
-    reason = no_gap(study, expected_and_experienced(study))
-    need(not reason, reason)
-    need(len(frame), "topic was not given in this data set")
-    return share(bootstrap, frame["gap"], np.ones(len(frame)), frame["participant"])
+def _mean_gap(
+    study: Study,
+    bootstrap: ParticipantBootstrap,
+    label: str,
+    frame: pd.DataFrame,
+    method: str,
+    key: str,
+) -> Number:
+    """The mean gap of some conversations."""
+
+    def mean_gap() -> np.ndarray:
+        reason = no_gap(study, expected_and_experienced(study))
+        need(not reason, reason)
+        need(len(frame), "topic was not given in this data set")
+        return share(bootstrap, frame["gap"], np.ones(len(frame)), frame["participant"])
+
+    return Number(
+        label=label,
+        statistic=mean_gap,
+        unit="points on a scale from 0 to 1",
+        method=method,
+        rows=frame,
+        key=key,
+    )
 
 
 @finding
@@ -298,11 +374,10 @@ def expected_experienced_gap(study: Study, bootstrap: ParticipantBootstrap) -> p
         One row: estimate (-1..1, positive if more was experienced), low, high, n (conversations), unit, method, reason.
     """
     require_own(study, bootstrap)
-    frame, how = expected_and_experienced(study), f"mean of experienced minus expected, {SCALE}"
-    statistic, unit = partial(mean_gap, study, bootstrap, frame), "points on a scale from 0 to 1"
-    return tabulate(
-        "way", [Number(SCALE, statistic, unit, how, frame, "expected_experienced_gap")], bootstrap
-    )
+    frame = expected_and_experienced(study)
+    method = f"mean of experienced minus expected, {SCALE}"
+    number = _mean_gap(study, bootstrap, SCALE, frame, method, "expected_experienced_gap")
+    return tabulate("way", [number], bootstrap)
 
 
 @finding
@@ -310,14 +385,13 @@ def gap_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Return the gap on each topic (of more than 40, the 40 largest), as :func:`expected_experienced_gap`."""
     require_own(study, bootstrap)
     frame = expected_and_experienced(study)
-    how = "points on a scale from 0 to 1", f"experienced minus expected, {SCALE}"
+    method = f"experienced minus expected, {SCALE}"
+    topics = largest_groups(frame["topic"].dropna()) or [NOT_GIVEN]
     numbers = []
-    for number, topic in enumerate(largest_groups(frame["topic"].dropna()) or [NOT_GIVEN], 1):
-        own = frame[frame["topic"] == topic]
-        statistic = partial(mean_gap, study, bootstrap, own)
-        numbers.append(
-            Number(topic, statistic, *how, own, f"expected_experienced_gap_topic_{number}")
-        )
+    for n, topic in enumerate(topics, 1):
+        on_topic = frame[frame["topic"] == topic]
+        key = f"expected_experienced_gap_topic_{n}"
+        numbers.append(_mean_gap(study, bootstrap, topic, on_topic, method, key))
     return tabulate("topic", numbers, bootstrap)
 
 
@@ -332,20 +406,21 @@ def gap_differs_by_topic(study: Study, bootstrap: ParticipantBootstrap) -> pd.Da
     """
     require_own(study, bootstrap)
     frame = expected_and_experienced(study)
-    ranks = [
-        (stats.rankdata(rounded(frame[name])) - 0.5) / max(len(frame), 1)
-        for name in ("experienced", "expected")
-    ]
-    keys = {SCALE: "expected_experienced_p_scale", RANKS: "expected_experienced_p_ranks"}
+    gap_in_ranks = _percent_ranks(frame["experienced"]) - _percent_ranks(frame["expected"])
     rows = {}
-    for way, y in ((SCALE, frame["gap"]), (RANKS, ranks[0] - ranks[1])):
+    for label, gap in {SCALE: frame["gap"], RANKS: gap_in_ranks}.items():
         reason = no_gap(study, frame)
-        rows[way] = (
-            estimate_row(n=0, unit="p value", method="permutation", reason=reason)
-            if reason
-            else permutation_row(frame.assign(y=y), bootstrap)
-        )
+        if reason:
+            rows[label] = estimate_row(n=0, unit="p value", method="permutation", reason=reason)
+        else:
+            rows[label] = permutation_row(frame.assign(y=gap), bootstrap)
+    keys = {SCALE: "expected_experienced_p_scale", RANKS: "expected_experienced_p_ranks"}
     return estimate_table(rows, "way", keys)
+
+
+def _percent_ranks(values: pd.Series) -> np.ndarray:
+    """Share of the values below each value, ties counting half."""
+    return (stats.rankdata(rounded(values)) - 0.5) / max(len(values), 1)
 
 
 def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dict:
@@ -361,18 +436,24 @@ def permutation_row(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> dic
         reason = "no participant's conversations differ"
     if reason:
         return estimate_row(n=len(frame), unit="p value", method=method, reason=reason)
-    topics, participants = pd.factorize(frame["topic"])[0], pd.factorize(frame["participant"])[0]
-    size = np.bincount(topics)
+    topics = pd.factorize(frame["topic"])[0]
+    participants = pd.factorize(frame["participant"])[0]
+    size_of_topic = np.bincount(topics)
 
-    def between(values: np.ndarray) -> np.ndarray:
-        cells = topics + len(size) * np.arange(len(values))[:, None]
-        sums = np.bincount(cells.ravel(), weights=values.ravel(), minlength=len(values) * len(size))
-        return (sums.reshape(len(values), len(size)) ** 2 / size).sum(axis=1)
+    def between_topics(permuted: np.ndarray) -> np.ndarray:
+        """Sum of squares between topics, for each row of permuted values."""
+        cells = topics + len(size_of_topic) * np.arange(len(permuted))[:, None]
+        shape = (len(permuted), len(size_of_topic))
+        sums = np.bincount(cells.ravel(), weights=permuted.ravel(), minlength=shape[0] * shape[1])
+        return (sums.reshape(shape) ** 2 / size_of_topic).sum(axis=1)
 
-    observed = between(y[None])[0]
+    observed = rounded(between_topics(y[None])[0])
     generator = np.random.default_rng(bootstrap.seed)
     as_large = 0
     for piece in pieces(draws, len(y), 500):
-        order = participants + generator.random((piece.stop - piece.start, len(y)))
-        as_large += int((rounded(between(y[np.argsort(order, axis=1)])) >= rounded(observed)).sum())
-    return estimate_row((1 + as_large) / (1 + draws), n=len(frame), unit="p value", method=method)
+        # Sorting by participant plus a random number below one permutes within participants.
+        place = participants + generator.random((piece.stop - piece.start, len(y)))
+        permuted = y[np.argsort(place, axis=1)]
+        as_large += int((rounded(between_topics(permuted)) >= observed).sum())
+    p = (1 + as_large) / (1 + draws)
+    return estimate_row(p, n=len(frame), unit="p value", method=method)

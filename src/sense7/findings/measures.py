@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sense7.findings.core import need
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES, RATING_NAMES
@@ -80,6 +81,14 @@ def is_poor(values) -> np.ndarray:
     """
     poor = labels(values) <= POOR
     return pd.Series(poor, index=values.index) if isinstance(values, pd.Series) else poor
+
+
+def need_prompt(study: Study, prompted: np.ndarray) -> None:
+    """Refuse to compare rows with the empathy prompt and rows without it unless there are both."""
+    is_identified = study.prompted_condition is not None
+    need(is_identified, "it is not known which condition has the empathy prompt")
+    is_compared = prompted.any() and not prompted.all()
+    need(is_compared, "there is no condition to compare the empathy prompt with")
 
 
 def turn_rating(turns: pd.DataFrame, rating: str = "overall") -> pd.Series:

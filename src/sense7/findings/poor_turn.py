@@ -4,7 +4,7 @@
 of them are computed side by side, and a published value is compared with all of them.
 """
 
-from functools import partial
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -38,35 +38,43 @@ POINTS = "points (levels from 1 to 5)"
 MEASURES = {"d": UNIT, "points": POINTS}
 """What :func:`poor_turn_measures` returns -> unit."""
 
+
+@dataclass(frozen=True)
+class Definition:
+    """A definition of the effect of a poor turn.
+
+    ``poor_turns`` says how many make a conversation count as poor, at least one or exactly one; ``comparison`` how such
+    conversations are compared with those without; ``keys`` are those of each measure on empathy.
+    """
+
+    poor_turns: str
+    comparison: str
+    keys: dict[str, str]
+
+
 DEFINITIONS = {
-    "at least one poor turn, between conversations": (
-        "any",
-        "between",
-        "poor_turn_d",
-        "poor_turn_points",
+    "at least one poor turn, between conversations": Definition(
+        "at least one", "between", {"d": "poor_turn_d", "points": "poor_turn_points"}
     ),
-    "exactly one poor turn, between conversations": (
-        "one",
-        "between",
-        "poor_turn_d_exactly_one",
-        "",
+    "exactly one poor turn, between conversations": Definition(
+        "exactly one", "between", {"d": "poor_turn_d_exactly_one"}
     ),
-    "at least one poor turn, within participants": (
-        "any",
+    "at least one poor turn, within participants": Definition(
+        "at least one",
         "within",
-        "poor_turn_d_within",
-        "poor_turn_points_within",
+        {"d": "poor_turn_d_within", "points": "poor_turn_points_within"},
     ),
-    "exactly one poor turn, within participants": (
-        "one",
-        "within",
-        "poor_turn_d_within_exactly_one",
-        "",
+    "exactly one poor turn, within participants": Definition(
+        "exactly one", "within", {"d": "poor_turn_d_within_exactly_one"}
     ),
-    "at least one poor turn, mixed model": ("any", "mixed", "poor_turn_d_mixed", ""),
-    "exactly one poor turn, mixed model": ("one", "mixed", "poor_turn_d_mixed_exactly_one", ""),
+    "at least one poor turn, mixed model": Definition(
+        "at least one", "mixed", {"d": "poor_turn_d_mixed"}
+    ),
+    "exactly one poor turn, mixed model": Definition(
+        "exactly one", "mixed", {"d": "poor_turn_d_mixed_exactly_one"}
+    ),
 }
-"""Definitions of the effect: which conversations count as poor, comparison, keys of d and of points on empathy."""
+"""Every definition of the effect, by its name."""
 
 PREDICTORS = ("mean", "trough", "peak", "end")
 """Summaries of the ratings of a conversation's turns: their mean, lowest, highest and last."""
@@ -108,12 +116,14 @@ def poor_turn_conversations(study: Study, outcome: str = "empathy") -> pd.DataFr
     return frame[(frame["rated"] > 0) & frame["outcome"].notna()]
 
 
-def _compared(conversations: pd.DataFrame, counted: str) -> pd.DataFrame:
+def _compared(conversations: pd.DataFrame, poor_turns: str) -> pd.DataFrame:
     """Conversations of a definition (any poor turn, or exactly one), ``poor`` being whether they have such turns."""
-    poor = conversations["poor"]
-    return conversations.assign(poor=poor > 0)[
-        (poor == 0) | (poor == 1 if counted == "one" else poor > 0)
-    ]
+    numbers_of_poor = conversations["poor"]
+    has_poor = numbers_of_poor > 0
+    chosen = pd.Series(True, index=conversations.index)
+    if poor_turns == "exactly one":
+        chosen = numbers_of_poor <= 1
+    return conversations.assign(poor=has_poor)[chosen]
 
 
 def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
@@ -124,8 +134,8 @@ def _why_not_compared(study: Study, chosen: pd.DataFrame, outcome: str) -> str:
         return f"post-task {outcome} was never rated in this data set"
     counts = chosen["poor"].value_counts().reindex([False, True], fill_value=0)
     if counts.min() < FEWEST:
-        with_poor_turn = count_of(counts[True], "conversation")
-        return f"{with_poor_turn} with such a turn and {counts[False]} without a poor one: too few"
+        with_poor = f"{count_of(counts[True], 'conversation')} with such a turn"
+        return f"{with_poor} and {counts[False]} without a poor one: too few"
     return ""
 
 
@@ -167,51 +177,92 @@ def poor_turn_measures(
     """
     require_own(study, bootstrap)
     conversations = poor_turn_conversations(study, outcome)
-    tables: dict[str, dict] = {measure: {} for measure in MEASURES}
-    for name, (counted, comparison, *_) in DEFINITIONS.items():
-        chosen = _compared(conversations, counted)
-        n, method, people = len(chosen), f"{name}; n counts conversations", chosen["participant"]
-        reason = _why_not_compared(study, chosen, outcome)
-        if comparison == "within" and not reason:
-            means = chosen.pivot_table(
-                index="participant", columns="poor", values="outcome", aggfunc="mean"
+    effects = {}
+    for name, definition in DEFINITIONS.items():
+        chosen = _compared(conversations, definition.poor_turns)
+        effects[name] = _effect(study, bootstrap, chosen, name, outcome)
+
+    def number(name: str, measure: str) -> Number:
+        effect = effects[name]
+
+        def estimate() -> Estimate:
+            need(not effect.reason, effect.reason)
+            return effect.estimates[measure]
+
+        return Number(
+            label=name,
+            statistic=estimate,
+            unit=MEASURES[measure],
+            method=effect.method,
+            rows=effect.participants,
+            key=DEFINITIONS[name].keys.get(measure, "") if outcome == "empathy" else "",
+            undefined="the outcome does not vary",
+        )
+
+    tables = {}
+    for measure in MEASURES:
+        numbers = [number(name, measure) for name in DEFINITIONS]
+        tables[measure] = tabulate("definition", numbers, bootstrap)
+    return tables
+
+
+@dataclass(frozen=True, eq=False)
+class _Effect:
+    """The effect by one definition, by measure, or why there is none; ``participants`` has one entry per unit of n."""
+
+    participants: pd.Series | pd.Index
+    method: str
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+    reason: str = ""
+
+
+def _effect(
+    study: Study, bootstrap: ParticipantBootstrap, chosen: pd.DataFrame, name: str, outcome: str
+) -> _Effect:
+    """The effect in the conversations of a definition."""
+    participants = chosen["participant"]
+    reason = _why_not_compared(study, chosen, outcome)
+    if reason:
+        return _Effect(participants, name, reason=reason)
+    comparison = DEFINITIONS[name].comparison
+    counted = "conversations"
+    if comparison == "between":
+        moments = group_moments(chosen["outcome"], chosen["poor"])
+        estimates = bootstrap.estimates(pooled_difference, moments, participants)
+    elif comparison == "within":
+        means = _means_of_both_kinds(chosen)
+        participants = means.index
+        counted = "participants"
+        if len(means) < FEWEST:
+            few = count_of(len(means), "participant")
+            return _Effect(
+                participants, name, reason=f"only {few} with conversations of both kinds"
             )
-            means = means.reindex(people.unique()).dropna()
-            n, method, people = len(means), f"{name}; n counts participants", means.index
-            reason = (
-                ""
-                if n >= FEWEST
-                else f"only {count_of(n, 'participant')} with conversations of both kinds"
-            )
-        if reason:
-            for measure, unit in MEASURES.items():
-                tables[measure][name] = estimate_row(n=n, unit=unit, method=name, reason=reason)
-            continue
-        if comparison == "between":
-            statistic, values = pooled_difference, group_moments(chosen["outcome"], chosen["poor"])
-        elif comparison == "within":
-            y = means.to_numpy()  # columns in order: without, then with a poor turn
-            statistic, values = _paired_difference, np.stack([np.ones_like(y), y, y**2], axis=-1)
-        else:
-            design = np.column_stack([np.ones(n), chosen["poor"]]).astype(float)
-            statistic = _difference_of_model
-            values, people = random_intercept_sums(chosen["outcome"].to_numpy(), design, people)
-        common = {"n": n, "method": method, "undefined": "the outcome does not vary"}
-        for (measure, unit), found in zip(
-            MEASURES.items(), bootstrap.estimates(statistic, values, people), strict=False
-        ):
-            tables[measure][name] = bootstrap.row(found, unit=unit, **common)
-    keys = {}
-    if outcome == "empathy":
-        keys["d"] = {name: definition[2] for name, definition in DEFINITIONS.items()}
-        keys["points"] = {name: definition[3] for name, definition in DEFINITIONS.items()}
-    return {
-        measure: estimate_table(rows, "definition", keys.get(measure))
-        for measure, rows in tables.items()
-    }
+        y = means.to_numpy()
+        terms = np.stack([np.ones_like(y), y, y**2], axis=-1)
+        estimates = bootstrap.estimates(_paired_difference, terms, participants)
+    else:
+        design = np.column_stack([np.ones(len(chosen)), chosen["poor"]]).astype(float)
+        outcomes = chosen["outcome"].to_numpy()
+        sums, names = random_intercept_sums(outcomes, design, participants)
+        estimates = bootstrap.estimates(_difference_of_model, sums, names)
+    return _Effect(
+        participants,
+        f"{name}; n counts {counted}",
+        dict(zip(MEASURES, estimates, strict=False)),  # the third is the standard deviation
+    )
+
+
+def _means_of_both_kinds(chosen: pd.DataFrame) -> pd.DataFrame:
+    """Mean outcome of each participant's conversations without, then with a poor turn; those who have both kinds."""
+    means = chosen.pivot_table(
+        index="participant", columns="poor", values="outcome", aggfunc="mean"
+    )
+    return means.reindex(chosen["participant"].unique()).dropna()
 
 
 def _paired_difference(sums: np.ndarray) -> np.ndarray:
+    """Difference of two means of the same participants, from n, sums and sums of squares of both."""
     n, total, squares = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = total / n
@@ -220,6 +271,7 @@ def _paired_difference(sums: np.ndarray) -> np.ndarray:
 
 
 def _difference_of_model(sums: np.ndarray) -> np.ndarray:
+    """Minus the coefficient of having a poor turn in the model with a random intercept of the participant."""
     fit = fit_random_intercept(sums)
     total = fit.participant_variance + fit.residual_variance
     with np.errstate(invalid="ignore"):
@@ -236,29 +288,45 @@ def poor_turn_grid(
     """
     conversations = poor_turn_conversations(study)
     rows = {}
-    for name, (counted, comparison, *_) in DEFINITIONS.items():
-        chosen = _compared(conversations, counted)
-        if comparison == "within":
-            chosen = chosen[chosen.groupby("participant")["poor"].transform("nunique") == 2]
-        d, points = (measures[measure].loc[name] for measure in MEASURES)
-        known = np.isfinite(d["low"])
+    for name, definition in DEFINITIONS.items():
+        chosen = _compared(conversations, definition.poor_turns)
+        if definition.comparison == "within":
+            kinds_met = chosen.groupby("participant")["poor"].transform("nunique")
+            chosen = chosen[kinds_met == 2]
+        d = measures["d"].loc[name]
+        points = measures["points"].loc[name]
+        interval = "none"
+        holds_published = ""
+        if np.isfinite(d["low"]):
+            interval = f"{d['low']:z.3f} to {d['high']:z.3f}"
+            holds_published = "yes" if _holds(d, published) else "no"
         rows[name] = {
-            "Cohen's d": f"{d['estimate']:z.3f}" if np.isfinite(d["estimate"]) else "not available",
-            "interval": f"{d['low']:z.3f} to {d['high']:z.3f}" if known else "none",
-            "points": f"{points['estimate']:z.2f}"
-            if np.isfinite(points["estimate"])
-            else "not available",
+            "Cohen's d": _shown(d["estimate"], ".3f"),
+            "interval": interval,
+            "points": _shown(points["estimate"], ".2f"),
             "with": int(chosen["poor"].sum()),
             "without": int((~chosen["poor"]).sum()),
-            "holds it": ("yes" if _holds(d, published) else "no") if known else "",
+            "holds it": holds_published,
             "note": d["reason"],
         }
     grid = pd.DataFrame.from_dict(rows, orient="index").rename_axis("definition")
-    return grid if grid["note"].any() else grid.drop(columns="note")
+    if not grid["note"].any():
+        grid = grid.drop(columns="note")
+    return grid
+
+
+def _shown(estimate: float, places: str) -> str:
+    """An estimate as text."""
+    if not np.isfinite(estimate):
+        return "not available"
+    return format(estimate, f"z{places}")
 
 
 def _holds(effects, published: float):
-    return (rounded(effects["low"]) <= published) & (published <= rounded(effects["high"]))
+    """Whether the interval of an effect, or of each of several, holds the published value."""
+    above_lower_limit = rounded(effects["low"]) <= published
+    below_upper_limit = published <= rounded(effects["high"])
+    return above_lower_limit & below_upper_limit
 
 
 @finding
@@ -282,44 +350,53 @@ def published_in_grid(effects: pd.DataFrame, published: float) -> dict:
     >>> verdict["held"]["estimate"], verdict["counts"]["estimate"].tolist()
     ('yes', [1.0, 0.9, 0.9])
     """
-    known = effects[np.isfinite(effects["low"])]
+    with_interval = effects[np.isfinite(effects["low"])]
     values = effects["estimate"].dropna()
-    held = int(_holds(known, published).sum())
-    no_interval = "" if len(known) else "no definition has an interval"
-    of = f"of {count_of(len(known), 'definition')} with an interval"
-    extreme = {
-        "n": len(values),
-        "unit": UNIT,
-        "reason": "" if len(values) else str(effects["reason"].iloc[0]),
-    }
+    holding = int(_holds(with_interval, published).sum())
+    of_definitions = f"of {count_of(len(with_interval), 'definition')} with an interval"
+
+    count = np.nan
+    answer = None
+    no_interval = "no definition has an interval"
+    if len(with_interval):
+        count = holding
+        answer = "yes" if holding else "no"
+        no_interval = ""
+    no_value = ""
+    if values.empty:
+        no_value = str(effects["reason"].iloc[0])
+
+    def extreme(value: float, word: str) -> dict:
+        return estimate_row(
+            value,
+            n=len(values),
+            unit=UNIT,
+            method=f"{word} of the definitions",
+            reason=no_value,
+            key=f"poor_turn_d_{word}",
+        )
+
     rows = {
         "definitions with an interval that holds the published value": estimate_row(
-            float(held) if len(known) else np.nan,
-            n=len(known),
+            count,
+            n=len(with_interval),
             unit="specifications",
-            method=f"count {of}",
+            method=f"count {of_definitions}",
             reason=no_interval,
             key="poor_turn_definitions_holding_published",
         ),
-        "smallest d of the definitions": estimate_row(
-            values.min(),
-            **extreme,
-            method="smallest of the definitions",
-            key="poor_turn_d_smallest",
-        ),
-        "largest d of the definitions": estimate_row(
-            values.max(), **extreme, method="largest of the definitions", key="poor_turn_d_largest"
-        ),
+        "smallest d of the definitions": extreme(values.min(), "smallest"),
+        "largest d of the definitions": extreme(values.max(), "largest"),
     }
-    answer = {
+    verdict = {
         "key": "published_poor_turn_d_held_by_some_definition",
-        "estimate": ("yes" if held else "no") if len(known) else None,
-        "n": len(known),
+        "estimate": answer,
+        "n": len(with_interval),
         "unit": "yes or no",
-        "method": f"whether the interval of at least one {of} holds it",
+        "method": f"whether the interval of at least one {of_definitions} holds it",
         "reason": no_interval,
     }
-    return {"counts": estimate_table(rows, "what"), "held": answer}
+    return {"counts": estimate_table(rows, "what"), "held": verdict}
 
 
 @finding
@@ -342,58 +419,74 @@ def poor_turn_ladder(
         conversations: those with a rated turn that is not poor, and a post-task rating.
     """
     require_own(study, bootstrap)
-    frame = poor_turn_conversations(study, outcome)
-    turns = study.turns
-    good = turns["overall"].astype(float).where(~is_poor(turns["overall"]))
-    others = good.groupby(turns["conversation"]).mean().reindex(frame.index)
-    frame = frame.assign(poor=frame["poor"] > 0, others=others)[others.notna()]
-    columns = frame[["poor", "rated", "others", "outcome"]].to_numpy(dtype=float)
-    poor, rated, other, y = columns.T
-    one, words = np.ones(len(frame)), "the number of turns and the mean of the other turns"
-    steps = {
-        "as they are": ("as_they_are", "", [poor, one, y]),
-        "at the same number of turns": (
-            "same_length",
-            ", the number of turns",
-            [poor, rated, one, y],
-        ),
-        "and the same mean of the other turns": (
-            "same_other_turns",
-            f", {words}",
-            [poor, rated, other, one, y],
-        ),
-        "and within the same participant": (
-            "same_participant",
-            f", {words}, with an intercept of each participant",
-            list(within(columns, frame["participant"]).T),
-        ),
-    }
+    conversations = poor_turn_conversations(study, outcome)
+    overall = study.turns["overall"].astype(float)
+    not_poor = overall.where(~is_poor(study.turns["overall"]))
+    mean_of_others = not_poor.groupby(study.turns["conversation"]).mean()
+    mean_of_others = mean_of_others.reindex(conversations.index)
+    has_poor = conversations["poor"] > 0
+    frame = conversations.assign(poor=has_poor, others=mean_of_others)
+    frame = frame[mean_of_others.notna()]
 
-    def lower(z: list[np.ndarray]) -> np.ndarray:
-        need(not (why := _why_not_compared(study, frame, outcome)), why)
-        z = np.column_stack(z)
-        return -resampled(
-            bootstrap, coefficient(0), z[:, :, None] * z[:, None, :], frame["participant"]
+    columns = frame[["poor", "rated", "others", "outcome"]].astype(float)
+    demeaned = within(columns.to_numpy(), frame["participant"])
+    columns["intercept"] = 1.0
+    of_turns = "the number of turns and the mean of the other turns"
+
+    def step(label: str, key: str, held_equal: str, z: np.ndarray) -> Number:
+        """One regression; the first column of z is having a poor turn, the last one the outcome."""
+
+        def lower() -> np.ndarray:
+            reason = _why_not_compared(study, frame, outcome)
+            need(not reason, reason)
+            products = z[:, :, None] * z[:, None, :]
+            return -resampled(bootstrap, coefficient(0), products, frame["participant"])
+
+        return Number(
+            label=label,
+            statistic=lower,
+            unit=POINTS,
+            method=f"least squares on having a poor turn{held_equal}",
+            rows=frame,
+            key=f"poor_turn_ladder_{key}",
+            undefined="conversations with a poor turn differ from the others "
+            "in what is to be held equal",
         )
 
     numbers = [
-        Number(
-            label,
-            partial(lower, z),
-            POINTS,
-            f"least squares on having a poor turn{held}",
-            frame,
-            f"poor_turn_ladder_{key}",
-            "conversations with a poor turn differ from the others in what is to be held equal",
-        )
-        for label, (key, held, z) in steps.items()
+        step(
+            "as they are",
+            "as_they_are",
+            "",
+            columns[["poor", "intercept", "outcome"]].to_numpy(),
+        ),
+        step(
+            "at the same number of turns",
+            "same_length",
+            ", the number of turns",
+            columns[["poor", "rated", "intercept", "outcome"]].to_numpy(),
+        ),
+        step(
+            "and the same mean of the other turns",
+            "same_other_turns",
+            f", {of_turns}",
+            columns[["poor", "rated", "others", "intercept", "outcome"]].to_numpy(),
+        ),
+        step(
+            "and within the same participant",
+            "same_participant",
+            f", {of_turns}, with an intercept of each participant",
+            demeaned,
+        ),
     ]
     return tabulate("what is held equal", numbers, bootstrap)
 
 
 def available_turn_rating(study: Study) -> str:
     """Return ``overall`` if any turn has an overall rating, otherwise ``dimensions``."""
-    return "overall" if study.turns["overall"].notna().any() else "dimensions"
+    if study.turns["overall"].notna().any():
+        return "overall"
+    return "dimensions"
 
 
 def turn_summaries(study: Study, outcome: str = "empathy", rating: str = "overall") -> pd.DataFrame:
@@ -446,72 +539,97 @@ def cross_validated_r2(
     """
     require_own(study, bootstrap)
     frame = turn_summaries(study, outcome, rating)
-    people = pd.Index(frame["participant"].unique())
-    folds, reason, unit = min(FOLDS, len(people)), "", "share of the variance"
+    participants = pd.Index(frame["participant"].unique())
+    number_of_folds = min(FOLDS, len(participants))
+    reason = _why_not_predicted(study, frame, outcome, rating)
+    method = "least squares, folds of participants"
+    if not reason:
+        method = f"least squares, {count_of(number_of_folds, 'fold')} of participants"
+        generator = np.random.default_rng(bootstrap.seed)
+        fold_of_participant = generator.permutation(np.arange(len(participants)) % number_of_folds)
+        fold = fold_of_participant[participants.get_indexer(frame["participant"])]
+        z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
+        products = np.zeros((len(z), number_of_folds, z.shape[1], z.shape[1]))
+        products[np.arange(len(z)), fold] = z[:, :, None] * z[:, None, :]
+        shares = resampled(bootstrap, _predicted_shares, products, frame["participant"])
+
+    def number(model: int, label: str, key: str) -> Number:
+        def predicted_share() -> np.ndarray:
+            need(not reason, reason)
+            return shares[:, model]
+
+        return Number(
+            label=label,
+            statistic=predicted_share,
+            unit="share of the variance",
+            method=method,
+            rows=frame,
+            key=key,
+            undefined="" if reason else _why_not_distinguished(frame),
+        )
+
+    numbers = []
+    for model, (label, key) in enumerate(PREDICTED.items()):
+        numbers.append(number(model, label, key))
+    return tabulate("model", numbers, bootstrap)
+
+
+def _why_not_predicted(study: Study, frame: pd.DataFrame, outcome: str, rating: str) -> str:
+    """Why no model can predict new participants; "" if one can."""
     if not turn_rating(study.turns, rating).notna().any():
-        words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}[
-            rating
-        ]
-        reason = f"{words} of a turn was never given in this data set"
-    elif not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
-        reason = f"post-task {outcome} was never rated in this data set"
-    elif len(people) < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
-        reason = f"only {count_of(len(frame), 'conversation')} of {count_of(len(people), 'participant')} with both"
-    elif np.ptp(rounded(frame["outcome"])) == 0:
-        reason = f"post-task {outcome} does not vary"
-    if reason:
-        none = estimate_row(
-            n=len(frame), unit=unit, method="least squares, folds of participants", reason=reason
-        )
-        return estimate_table(dict.fromkeys(PREDICTED, none), "model", PREDICTED)
-    fold = np.random.default_rng(bootstrap.seed).permutation(np.arange(len(people)) % folds)
-    row_fold = fold[people.get_indexer(frame["participant"])]
-    z = np.column_stack([np.ones(len(frame)), frame[[*PREDICTORS, "outcome"]]])
-    values = np.zeros((len(z), folds, z.shape[1], z.shape[1]))
-    values[np.arange(len(z)), row_fold] = z[:, :, None] * z[:, None, :]
-    undefined = "some fold leaves nothing to learn from"
-    if constant := [name for name in PREDICTORS if np.ptp(rounded(frame[name])) == 0]:
-        undefined = f"the {' and the '.join(constant)} of the turns' ratings is the same in every conversation"
-    elif (
-        np.linalg.eigvalsh(np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False))[0] < 1e-8
-    ):
-        undefined = (
-            "mean, trough, peak and end of the turns can't be distinguished in this data set"
-        )
-    draws = bootstrap.distribution(_predicted_shares, values, frame["participant"])
-    common = {"n": len(frame), "unit": unit, "undefined": undefined}
-    rows = {}
-    for name, share, drawn in zip(
-        PREDICTED, _predicted_shares(values.sum(axis=0)), draws.T, strict=True
-    ):
-        found = Estimate(share, *bootstrap.interval(drawn, frame["participant"]))
-        rows[name] = bootstrap.row(
-            found, **common, method=f"least squares, {count_of(folds, 'fold')} of participants"
-        )
-    return estimate_table(rows, "model", PREDICTED)
+        words = {"overall": "the overall rating", "dimensions": "the mean of the rated dimensions"}
+        return f"{words[rating]} of a turn was never given in this data set"
+    if not study.conversations[OUTCOMES[outcome]].notna().any(axis=None):
+        return f"post-task {outcome} was never rated in this data set"
+    participants = frame["participant"].nunique()
+    if participants < FEWEST_PARTICIPANTS or len(frame) < 2 * len(PREDICTORS):
+        conversations = count_of(len(frame), "conversation")
+        return f"only {conversations} of {count_of(participants, 'participant')} with both"
+    if np.ptp(rounded(frame["outcome"])) == 0:
+        return f"post-task {outcome} does not vary"
+    return ""
+
+
+def _why_not_distinguished(frame: pd.DataFrame) -> str:
+    """Why a model has no coefficients, if it has none."""
+    constant = [name for name in PREDICTORS if np.ptp(rounded(frame[name])) == 0]
+    if constant:
+        names = " and the ".join(constant)
+        return f"the {names} of the turns' ratings is the same in every conversation"
+    correlations = np.corrcoef(frame[list(PREDICTORS)].to_numpy(), rowvar=False)
+    smallest_eigenvalue = np.linalg.eigvalsh(correlations)[0]
+    if smallest_eigenvalue < 1e-8:
+        return "mean, trough, peak and end of the turns can't be distinguished in this data set"
+    return "some fold leaves nothing to learn from"
 
 
 def _predicted_shares(sums: np.ndarray) -> np.ndarray:
     """Cross products by fold (..., folds, 6, 6) -> shares: mean, peak and end, all minus mean."""
-    train = sums.sum(axis=-3, keepdims=True) - sums
+    mean = _predicted_share(sums, ("mean",))
+    peak_and_end = _predicted_share(sums, ("peak", "end"))
+    all_four = _predicted_share(sums, PREDICTORS)
+    return np.stack([mean, peak_and_end, all_four - mean], axis=-1)
+
+
+def _predicted_share(sums: np.ndarray, predictors: tuple[str, ...]) -> np.ndarray:
+    """The share of the variance that a model predicts, each fold from all others."""
+    training = sums.sum(axis=-3, keepdims=True) - sums
+    places = [0, *(1 + PREDICTORS.index(name) for name in predictors), -1]
+    columns = np.ix_(places, places)
+    b = least_squares(training[(..., *columns)])[0]
+    held_out = sums[(..., *columns)]
+    xx = held_out[..., :-1, :-1]
+    xy = held_out[..., :-1, -1]
+    yy = sums[..., -1, -1]
+    squared_fits = np.einsum("...i,...ij,...j->...", b, xx, b)
+    errors = (yy - 2 * (b * xy).sum(axis=-1) + squared_fits).sum(axis=-1)
+
+    n = sums[..., 0, 0]
+    total = sums[..., 0, -1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        level = train[..., 0, -1] / train[..., 0, 0]
-    y, n, total = sums[..., -1, -1], sums[..., 0, 0], sums[..., 0, -1]
-    null = (y - 2 * level * total + level**2 * n).sum(axis=-1)
-    shares = []
-    for chosen in (("mean",), ("peak", "end"), PREDICTORS):
-        used = [0, *(1 + PREDICTORS.index(name) for name in chosen), -1]
-        columns = np.ix_(used, used)
-        b = least_squares(train[(..., *columns)])[0]
-        held_out = sums[(..., *columns)]
-        a, c = held_out[..., :-1, :-1], held_out[..., :-1, -1]
-        error = (y - 2 * (b * c).sum(axis=-1) + np.einsum("...i,...ij,...j->...", b, a, b)).sum(
-            axis=-1
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares.append(np.where(rounded(null) > 0, 1 - error / null, np.nan))
-    mean, peak_and_end, every = shares
-    return np.stack([mean, peak_and_end, every - mean], axis=-1)
+        mean = training[..., 0, -1] / training[..., 0, 0]
+        errors_of_mean = (yy - 2 * mean * total + mean**2 * n).sum(axis=-1)
+        return np.where(rounded(errors_of_mean) > 0, 1 - errors / errors_of_mean, np.nan)
 
 
 @finding
@@ -526,35 +644,60 @@ def empathy_and_experience(study: Study, bootstrap: ParticipantBootstrap) -> pd.
         that participant's mean: a habit of rating high has no part in it.
     """
     require_own(study, bootstrap)
-    conversations, inside = study.conversations, "all four together, within participants"
-    empathy = conversations[OUTCOMES["empathy"]].mean(axis=1)
     rows = {}
-    for words in (*EXPERIENCE, inside):
-        names = OUTCOMES["experience"] if words.startswith("all") else [words.replace(" ", "_")]
-        outcome = "the experience" if len(names) > 1 else words
-        of = "the mean of the experience" if len(names) > 1 else words
-        method = f"Spearman correlation of mean post-task empathy with {of}"
-        experience = conversations[names].mean(axis=1)
-        known = (empathy.notna() & experience.notna()).to_numpy()
-        reason = ""
-        if not empathy.notna().any():
-            reason = "post-task empathy was never rated in this data set"
-        elif not experience.notna().any():
-            reason = f"{outcome} was never rated in this data set"
-        elif not known.any():
-            reason = "no conversation has both"
-        pair, people = (
-            np.column_stack([empathy, experience])[known],
-            conversations.loc[known, "participant"],
-        )
-        if words == inside:
-            method = "Pearson correlation within participants"
-        if reason:
-            rows[words] = estimate_row(
-                n=known.sum(), unit="correlation", method=method, reason=reason
-            )
-        elif words == inside:
-            rows[words] = within_correlation(pair, people, people, bootstrap, method)
-        else:
-            rows[words] = spearman_row(pair[:, 0], pair[:, 1], people, bootstrap, method)
-    return estimate_table(rows, "experience", EXPERIENCE | {inside: "empathy_satisfaction_within"})
+    for label in EXPERIENCE:
+        names = OUTCOMES["experience"]
+        if label != "all four together":
+            names = [label.replace(" ", "_")]
+        rows[label] = _empathy_with(study, bootstrap, names, within_participants=False)
+    inside = "all four together, within participants"
+    rows[inside] = _empathy_with(study, bootstrap, OUTCOMES["experience"], within_participants=True)
+    keys = {**EXPERIENCE, inside: "empathy_satisfaction_within"}
+    return estimate_table(rows, "experience", keys)
+
+
+def _empathy_with(
+    study: Study, bootstrap: ParticipantBootstrap, names: list[str], *, within_participants: bool
+) -> dict:
+    """The correlation of mean post-task empathy with the mean of some ratings of the experience, as a row."""
+    empathy = study.conversations[OUTCOMES["empathy"]].mean(axis=1)
+    experience = study.conversations[names].mean(axis=1)
+    rated = pd.DataFrame(
+        {
+            "participant": study.conversations["participant"],
+            "empathy": empathy,
+            "experience": experience,
+        }
+    )
+    rated = rated[empathy.notna() & experience.notna()]
+
+    outcome = "the experience"
+    described = "the mean of the experience"
+    if len(names) == 1:
+        outcome = names[0].replace("_", " ")
+        described = outcome
+    method = f"Spearman correlation of mean post-task empathy with {described}"
+    if within_participants:
+        method = "Pearson correlation within participants"
+
+    reason = ""
+    if not empathy.notna().any():
+        reason = "post-task empathy was never rated in this data set"
+    elif not experience.notna().any():
+        reason = f"{outcome} was never rated in this data set"
+    elif rated.empty:
+        reason = "no conversation has both"
+    if reason:
+        return estimate_row(n=len(rated), unit="correlation", method=method, reason=reason)
+
+    participants = rated["participant"]
+    if within_participants:
+        values = rated[["empathy", "experience"]].to_numpy()
+        return within_correlation(values, participants, participants, bootstrap, method)
+    return spearman_row(
+        rated["empathy"].to_numpy(),
+        rated["experience"].to_numpy(),
+        participants,
+        bootstrap,
+        method,
+    )
