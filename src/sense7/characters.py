@@ -13,7 +13,7 @@ _INVISIBLE = re.compile(
 """Control characters but those of white space, and what Unicode calls default ignorable: zero-width, bidirectional."""
 
 _HYPHENS = "\u02d7\u058a\u05be\u1806\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2796\u2e3a\u2e3b"
-_APOSTROPHES = "`\u00b4\u02b9\u02bb\u02bc\u02c8\u2018\u2019\u201b\u2032\u2035"
+_APOSTROPHES = "\u00b4\u02b9\u02bb\u02bc\u02c8\u2018\u2019\u201b\u2032\u2035"
 _QUOTES = "\u201c\u201d\u201e\u201f\u2033\u2036"
 _PLAIN_SIGNS = str.maketrans(
     dict.fromkeys(_HYPHENS, "-") | dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_QUOTES, '"')

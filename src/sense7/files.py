@@ -64,7 +64,7 @@ def replacing(path: Path, *, replace: bool = False, own: bool = False) -> Iterat
     path : Path
         The file.
     replace : bool
-        Whether a file that is there when this one is whole may be replaced, whatever it is.
+        Whether a file that is there when this one is whole may be replaced, also one of somebody else.
     own : bool
         Whether it may be replaced if it is one that was written so and did not change since, see
         :func:`require_as_written`.

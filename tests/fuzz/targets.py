@@ -42,7 +42,7 @@ MEGABYTES = 2048
 TASKS = (
     ("PID", "TaskId", "Model", "PreTaskChoice", "PreTaskImportance", "PostTaskEmpathy_Affective"),
     ("P1", "C1", "plain", "work", 4, 5),
-    ("P2", "C2", "empathy prompt", "home", "very important", "agree"),
+    ("P2", "C2", "empathy prompt", "home", "very important", "good"),
 )
 MESSAGES = (
     ("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "EmpathyOverall", "Affective", "Comment"),

@@ -40,8 +40,16 @@ counts_strategy = st.lists(st.integers(0, 50), min_size=5, max_size=5).filter(
 
 
 def study_of(turns=None, conversations=None, provenance=None):
-    frames = {"turns": turns, "conversations": conversations}
-    return Study("made up", messages=None, participants=None, columns=None, provenance=provenance, **frames)
+    nothing = pd.DataFrame()
+    return Study(
+        "made up",
+        conversations=nothing if conversations is None else conversations,
+        messages=nothing,
+        turns=nothing if turns is None else turns,
+        participants=None,
+        columns=nothing,
+        provenance=provenance,
+    )
 
 
 # Thresholds

@@ -16,7 +16,7 @@ import pytest
 
 from helpers.downloads import workbook
 from sense7 import checkout, download
-from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_project, find_root
+from sense7.checkout import CARRIED, Project, cache_folder, data_file, find_checkout, find_project, find_root
 from sense7.errors import UserError
 from sense7.files import scratch_folder
 from sense7.sources import SOURCES, Provenance, copy_for_edition, fetch, resolve
@@ -533,7 +533,24 @@ def test_what_books_are_built_from_and_where(places, monkeypatch):
             with pytest.raises(UserError, match="nothing is written"):
                 find_project()
         monkeypatch.chdir(root / "notebooks")
+        with pytest.raises(UserError, match="has notebooks of its own"):
+            find_project()
+        monkeypatch.setenv("SENSE7_ROOT", str(root))
         assert find_project() == Project(root, root)
+        monkeypatch.delenv("SENSE7_ROOT")
+
+
+def test_a_checkout_is_served_by_its_own_package_alone(places, monkeypatch):
+    monkeypatch.delenv("SENSE7_ROOT")
+    other = places / "other checkout"
+    shutil.copytree(places / "checkout", other)
+    (other / "data" / "claims.yml").touch()
+    monkeypatch.chdir(other)
+    for find in (find_project, find_checkout):
+        with pytest.raises(UserError, match="belongs to another one"):
+            find()
+    monkeypatch.setenv("SENSE7_ROOT", str(other))
+    assert find_project() == Project(other, other)
 
 
 def test_the_cache_is_named_or_the_systems(places, monkeypatch):

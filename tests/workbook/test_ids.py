@@ -33,7 +33,7 @@ SAME = {
 }
 SIGNS = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\ufe58\ufe63\uff0d",
-    "'": "\u2018\u2019\u201b\u2032\u02bc\u00b4`\uff07",
+    "'": "\u2018\u2019\u201b\u2032\u02bc\u00b4\uff07",
     '"': "\u201c\u201d\u201e\u2033\uff02",
 }
 """Sign of the keyboard -> what programs write for it."""
