@@ -21,6 +21,8 @@ _PLAIN_SIGNS = str.maketrans(
 """Dashes, a minus, apostrophes and quotation marks -> the sign on the keyboard, for which programs write them."""
 
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_MOST_ROUNDS = 20
+"""Entities of entities that are resolved; text that goes on like &amp;amp;amp; is not read again for each of them."""
 
 
 def without_invisible(text: str) -> str:
@@ -44,14 +46,15 @@ def with_plain_signs(text: str) -> str:
     >>> with_plain_signs("P\u20111"), with_plain_signs("R&amp;D \u2013 \uff21\u200b\u00a0 b")
     ('P-1', 'R&D - A b')
     """
-    before = None
-    while text != before:  # what is left out or replaced may bring together what has a form of its own
+    for _ in range(_MOST_ROUNDS):  # what is left out or replaced may bring together what has a form of its own
         before = text
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
         # The acute accent first: in form NFKC it is a space.
         text = without_invisible(text).translate(_PLAIN_SIGNS)
         text = " ".join(unicodedata.normalize("NFKC", text).split())
-    return text
+        if text == before:
+            return text
+    return with_plain_signs(text.replace("&", ""))
 
 
 @functools.cache

@@ -75,9 +75,14 @@ _NUMBER = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]\d+)?(?![\d.,])"
 """A number as other programs write it: 4, 4.0, 4,0, .5, 5., 4.0e+00."""
 
 _NUMBER_ALONE = re.compile(_NUMBER)
-_NUMBER_THEN_WORD = re.compile(rf"[(\[{{]?({_NUMBER})[)\]}}>]?\s*[-:=.,;/|\u00b7\u2022>)]*\s*(.*\S)")
+# In plain signs, where every white space is one space.
+_NUMBER_THEN_WORD = re.compile(
+    rf"[(\[{{]?({_NUMBER})[)\]}}>]? ?"
+    r"(?:[-:=.,;/|\u00b7\u2022>)](?!\Z))*+ ?(.*\S)"
+)
 _WORD_THEN_NUMBER = re.compile(
-    rf"(\D*[^\W\d]\D*?)(?:\s*[(\[{{]\s*|\s*[-:=,;/|\u00b7\u2022]\s+|\s*[:=/|]|\s)({_NUMBER})\s*[)\]}}]?"
+    r"((?>\D*[^\W\d])[\W]*?)(?: ?[(\[{] ?| ?[-:=,;/|\u00b7\u2022] | ?[:=/|]| )"
+    rf"({_NUMBER}) ?[)\]}}]?"
 )
 LONGEST_ANSWER = 300
 """Characters of a longer text are not searched for a number: it is no answer on a scale."""

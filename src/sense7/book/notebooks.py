@@ -27,7 +27,7 @@ from sense7.sources.released import RELEASED
 if TYPE_CHECKING:
     from sense7.study import Study
 
-NEED = re.compile(r"(interval )?(\w+) of (\w+)\.(\w+)|(\w+)\.(\w+)")
+NEED = re.compile(r"(interval )?\b(\w++) of (\w+)\.(\w+)|\b(\w++)\.(\w+)")
 """What a cell declares: the key of a finding's number that has to have a value or an interval, or a column."""
 
 BY_HAND = "by-hand"

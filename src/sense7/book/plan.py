@@ -363,7 +363,7 @@ def modules_of(notebook: TextNotebook) -> set[str]:
     body: list[ast.stmt] = []
     for source, _ in json.loads(notebook.code):
         with contextlib.suppress(SyntaxError):  # the cell will say so when it is run
-            body += ast.parse(re.sub(r"(?m)^\s*[%!].*$", "", source)).body
+            body += ast.parse(re.sub(r"(?m)^[^\S\n]*+[%!].*$", "", source)).body
     found, left = set(), _names_in(_nodes(ast.Module(body, [])))
     while left:
         if (name := module_of(left.pop())) and name not in found:

@@ -44,7 +44,7 @@ def read_inspect(record: Mapping) -> Chat:
 
 
 _CHAT_APP = re.compile(
-    r"\s*[^\w\n]{0,3}(?:[^\W\d]{3,10}\.? )?\d{1,4}[^\n:]{2,30}?\d{1,2}(?:[:.\u066b]| ?h ?)\d{2}"
+    r"\s*+[^\w\n]{0,3}(?:[^\W\d]{3,10}\.? )?\d{1,4}[^\n:]{2,30}?\d{1,2}(?:[:.\u066b]| ?h ?)\d{2}"
     r"[^\n]{0,20}?(?:\]| [-\u2013]|:) "
 )
 """Date and time that begin a message of WhatsApp and its like, in the order and signs of any language."""

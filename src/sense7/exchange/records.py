@@ -26,7 +26,9 @@ MOST_VALUES = 10_000_000
 DENSEST, ALWAYS_SMALL = 200, 2**24
 """How many times its size an archive may unpack to (conversations reach about 20); bytes that are never too much."""
 
-_JSON = re.compile(rb"\s*(?:\{|\[\s*(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*[,\]]))")
+_JSON = re.compile(
+    rb"\s*+(?:\{|\[\s*+(?:$|[\[{\"\]]|(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN)\s*+[,\]]))"
+)
 """How JSON begins; a plain text can begin with a bracket, too, as in [9:41] and [31.12.23, 21:41]."""
 
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)

@@ -266,7 +266,7 @@ def _without_html(text: str) -> str:
         title = re.search(r"<title[^>]{0,200}>([^<]{0,300})", text, re.IGNORECASE)
         text = re.sub(r"<[^<>]{0,1000}>", " ", _NOT_SHOWN.sub(" ", text))
         text = html.unescape(text if text.strip() or not title else title[1])
-    return re.sub(r"\s+([.,:;])(?=\s|$)", r"\1", " ".join(text.split()))
+    return re.sub(r" ([.,:;])(?= |$)", r"\1", " ".join(text.split()))
 
 
 def describe_reply(reply: Reply) -> str:

@@ -160,10 +160,12 @@ _UNKNOWN_NAME = re.compile(
     r"not permitted|cannot find|extra (input|field)|no such|not allowed",
     re.IGNORECASE,
 )
-_BOUND = (
-    r"(?i)(?:less than or equal to|at most|<=|\u2264|up to|no more than|maximum(?: value)?(?: allowed)?(?: of| is|:)?|"
-    r"between [\d.]+ and|supports? only|range [\[(][\d.]+, ?)\s*'?(\d+(?:\.\d+)?)"
+_BOUND = re.compile(
+    r"(?:less than or equal to|at most|<=|\u2264|up to|no more than|maximum(?: value)?(?: allowed)?(?: of| is|:)?|"
+    r"between [\d.]+ and|supports? only|range [\[(][\d.]+, ?)\s*'?(\d+(?:\.\d+)?)",
+    re.IGNORECASE,
 )
+_RANGE = re.compile(r"[\[(] ?[\d.]+ ?, ?([\d.]*\d) ?[\])]")
 _VALUE = re.compile(
     r"(?:unsupported|invalid) value|must be|should be|too (?:large|high|big|low|small)|at (?:most|least)|"
     r"less than|greater|"
@@ -172,14 +174,17 @@ _VALUE = re.compile(
 )
 _TOKENS = r"(?<![\d,])\d[\d,]{0,15}+"  # from its first digit on: else each digit of a long number begins a search
 _WINDOW = rf"(?is)\A(?=.*?(?:context|model).{{0,20}}(?:length|window|size|limit)\D{{0,30}}(?P<most>{_TOKENS}))"
-_SUMS = (
-    rf"(?P<used>{_TOKENS}) \+ [\d,]{{1,16}}+ > (?P<most>{_TOKENS})",
-    rf"<= ?(?P<most>{_TOKENS})\. Given: (?P<used>{_TOKENS}) inputs? tokens",
-    rf"{_TOKENS} > (?P<most>{_TOKENS}) - (?P<used>{_TOKENS})",
-    rf"{_WINDOW}.*?(?P<used>{_TOKENS})(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?"
-    r"(?:messages|text|prompt|input)|(?:input|prompt|text) tokens)",
-    rf"{_WINDOW}.*?(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? (?P<used>{_TOKENS})",
-)
+_SUMS = [
+    re.compile(pattern)
+    for pattern in (
+        rf"(?P<used>{_TOKENS}) \+ [\d,]{{1,16}}+ > (?P<most>{_TOKENS})",
+        rf"<= ?(?P<most>{_TOKENS})\. Given: (?P<used>{_TOKENS}) inputs? tokens",
+        rf"{_TOKENS} > (?P<most>{_TOKENS}) - (?P<used>{_TOKENS})",
+        rf"{_WINDOW}.*?(?P<used>{_TOKENS})(?: tokens)? (?:(?:tokens )?(?:in|from|of) (?:the |your )?"
+        r"(?:messages|text|prompt|input)|(?:input|prompt|text) tokens)",
+        rf"{_WINDOW}.*?(?:prompt|input|messages)(?: contains?| has| is| of)(?: at least)? (?P<used>{_TOKENS})",
+    )
+]
 """How endpoints say that a prompt and its answer do not fit together."""
 
 TOO_LONG = "the prompt"
@@ -195,7 +200,7 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
     """
     said, code, named = problem.words[:_MOST_READ], problem.known.get("code"), problem.known.get("param")
     limit = next((name for name in TOKEN_LIMITS if name in parameters), "")
-    if limit and (sums := next(filter(None, (re.search(pattern, said) for pattern in _SUMS)), None)):
+    if limit and (sums := next(filter(None, (pattern.search(said) for pattern in _SUMS)), None)):
         tokens, most = (int(sums[name].replace(",", "")) for name in ("used", "most"))
         room = max(0, most - tokens)
         fewer = room // 2 if room < parameters[limit] else parameters[limit] // 2
@@ -208,15 +213,15 @@ def refusal_of(problem: NoCompletion, parameters: Mapping) -> tuple[str, str]:
         places = {name: re.search(rf"\b{name.replace('_', '')}\b", folded) for name in parameters}
         known = {name: match.start() for name, match in places.items() if match}
         if _LENGTH.search(said) or "context_length" in str(code):
-            is_parameter = known and (is_name or (is_value and re.search(_BOUND, said) and not head))
+            is_parameter = known and (is_name or (is_value and _BOUND.search(said) and not head))
             if not is_parameter or "context" in f"{said} {code}".casefold():
                 return TOO_LONG, ""
         head = min(known, key=known.get) if known else ""
     if not head:
         return "", ""
     value, other = parameters[head], next((name for name in TOKEN_LIMITS if name != head), "")
-    bounds = (rf"\b{re.escape(str(value))} > ([\d.]*\d)", r"[\[(] ?[\d.]+ ?, ?([\d.]*\d) ?[\])]", _BOUND)
-    bound = next(filter(None, (re.search(pattern, said) for pattern in bounds)), None)
+    bounds = (re.compile(rf"\b{re.escape(str(value))} > ([\d.]*\d)"), _RANGE, _BOUND)
+    bound = next(filter(None, (pattern.search(said) for pattern in bounds)), None)
     if (is_value or bound) and not is_name and type(value) in (int, float):
         most = float(bound[1]) if bound else value
         if most < value and (head not in TOKEN_LIMITS or most >= 1):

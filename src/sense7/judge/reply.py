@@ -214,12 +214,12 @@ NOT_ASKED = "not_asked"
 CUT, FILTERED, FAILED = "cut", "filtered", "failed"
 
 _ENDINGS = {
-    FILTERED: (
+    FILTERED: re.compile(
         "filter|safety|refus|toxic|moderat|block|prohibit|recitation|spii|guardrail|sensitive|flagged|policy|armor|"
         "^language$"
     ),
-    CUT: "length|(?<!rate_)limit|max_?(?:[a-z]+_)?tokens?|window|incomplete|not_finished|truncat",
-    FAILED: (
+    CUT: re.compile("length|(?<!rate_)limit|max_?(?:[a-z]{1,20}_)?tokens?|window|incomplete|not_finished|truncat"),
+    FAILED: re.compile(
         "error|abort|fail|cancel|time_?d?_?out|insufficient|overload|malformed|unavailable|interrupt|network|rate_limit|"
         "deadline|shutdown|preempt"
     ),
@@ -284,7 +284,7 @@ def read_reply(
 def ending(finish_reason: str | None) -> str:
     """Say how a reply ended, by the words that endpoints use: ``CUT``, ``FILTERED``, ``FAILED``, or ""."""
     said = re.sub(r"[\W_]+", "_", finish_reason or "").casefold()
-    return next((kind for kind, words in _ENDINGS.items() if re.search(words, said)), "")
+    return next((kind for kind, words in _ENDINGS.items() if words.search(said)), "")
 
 
 def _strict_score(text: str, *, cut: bool) -> tuple[float | None, str]:

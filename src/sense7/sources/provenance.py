@@ -14,12 +14,12 @@ from sense7.workbook.tables import hash_tables
 
 KINDS = ("official", "synthetic", "third-party", "own")
 _KINDS = {
-    "kind": "|".join(KINDS),
-    "name": ".+",
-    "file": r"(?!\.{1,2}$)[^/\\\0]+",  # a name, never a path: it is joined to folders later
-    "address": r"https?://[^\s<>\"'\\]+",  # shown as a link later, so nothing but a web address will do
-    "fetched": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)",
-    "sha256": "[0-9a-f]{64}",
+    "kind": re.compile("|".join(KINDS)),
+    "name": re.compile(".+", re.DOTALL),
+    "file": re.compile(r"(?!\.{1,2}$)[^/\\\0]+"),  # a name, never a path: it is joined to folders later
+    "address": re.compile(r"https?://[^\s<>\"'\\]+"),  # shown as a link later, so nothing but a web address will do
+    "fetched": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|\+00:00)"),
+    "sha256": re.compile("[0-9a-f]{64}"),
     "size": int,
     "mirror": bool,
     "parts": dict,
@@ -80,8 +80,8 @@ class Provenance:
             raise ValueError(f"unknown: {', '.join(unknown)}")
         for key, value in record.items():
             kind = _KINDS[key]
-            if isinstance(kind, str):
-                fits = isinstance(value, str) and re.fullmatch(kind, value, re.DOTALL)
+            if isinstance(kind, re.Pattern):
+                fits = isinstance(value, str) and kind.fullmatch(value)
             else:
                 fits = type(value) is kind and (kind is dict or value >= 0)
             if not fits and not (value is None and key in {"address", "fetched", "conversion"}):

@@ -19,8 +19,9 @@ ALL_COLUMNS = "all"
 SCALES_SHEET = "Scales"
 """Sheet by which a workbook declares its scales itself: columns ``column``, ``scale`` and ``missing``."""
 
-_END = r"(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s*%?"
-_INTERVAL = re.compile(rf"{_END}\s*(?:\.\.|to|[-:])\s*{_END}")
+_END = r"(-?(?:\d+(?:[.,]\d+)?|[.,]\d+)) ?%?"
+_INTERVAL = re.compile(rf"{_END} ?(?:\.\.|to|[-:]) ?{_END}")
+"""The ends of a scale, in plain signs, where every white space is one space."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ NAMES = {"conversation": "TaskId", "participant": "PID", "condition": "Model", "
 
 KNOWN_ROLES = ("user", "assistant", "error")
 
+_IMPORT_ID = re.compile(r"\s*+\{\s*+.?ImportId.?\s*+:", re.IGNORECASE)
+
 Columns = dict[str, list | np.ndarray]
 """Name -> column: texts and other cells as a list (None if blank), numbers as an array (NaN if there is none)."""
 
@@ -290,7 +292,7 @@ class Table:
         texts stands above a column of numbers, or is no answer on the scale of its column, or other sheets have such
         rows, too (``explained``).
         """
-        import_id, first = re.compile(r"\s*\{\s*.?ImportId.?\s*:", re.IGNORECASE), 0
+        first = 0
         rows, names = self.sheet.rows, self.sheet.names
         id_place, role = self.positions[key], self.positions.get("Role")
         scales = {self.positions.get(column.official): column.scale for column in self.columns if column.scale}
@@ -312,7 +314,7 @@ class Table:
             else:
                 is_data = as_name(row[id_place]) in known
             is_text = first == number and not is_data and filled and all(isinstance(cell, str) for cell in filled)
-            if any(isinstance(cell, str) and import_id.match(cell) for cell in filled) or (
+            if any(isinstance(cell, str) and _IMPORT_ID.match(cell) for cell in filled) or (
                 is_text and (explained or any(names_column(place, cell) for place, cell in enumerate(row)))
             ):
                 first = number + 1

@@ -174,7 +174,7 @@ class _MathML(SphinxTransform):
 
 # --- the reference of the library: what users call, read from the code with every build ------
 
-_ROLE = re.compile(r":[a-z:]+:`~?(?:[^`<]*<)?([^`>]+)>?`")
+_ROLE = re.compile(r":[a-z:]{1,40}:`~?(?:[^`<]*<)?([^`>]+)>?`")
 
 
 class FunctionsDirective(SphinxDirective):
