@@ -62,7 +62,7 @@ def simulation(tmp_path_factory):
     folder.mkdir()
     command, out = interrupting.Command(folder, ROUGHLY), folder / "study.xlsx"
     assert command.run("simulate", "--out", out, "--seed", 1, *SMALL).code == 0
-    arguments = ("simulate", "--out", out, "--seed", 2, *SMALL)
+    arguments = ("simulate", "--out", out, "--force", "--seed", 2, *SMALL)
     judged = tuple(f"study_judge/simulated-judge-iter{run}.xlsx" for run in (1, 2))
     work = Work(command, arguments, "study.xlsx", judged)
     assert sorted(work.before) == sorted(["study.xlsx", "study_truth.json", *judged])
