@@ -501,14 +501,15 @@ def calibrate(
 
     settings, out = {"draws": draws, "seed": seed, "confidence": confidence}, Path(out)
     files, skipped, notes = read_paths(paths)
-    ready, errors, rows = {}, {}, []
-    written = {file.name: out / f"{file.name}.xlsx" for file in files}
-    require_as_written(written.values())
+    ready, errors, written, rows = {}, {}, {}, []
     for file in files:
-        if file.name in ready:
+        if file.name in written:
             raise UserError(f"{file.path}: another of these files is called so too. Calibrate them into two folders.")
         if file.path.resolve().parent == out.resolve():
             raise UserError(f"{out}: holds {file.path.name}, which is to be calibrated. Give another folder as --out.")
+        written[file.name] = out / f"{file.name}.xlsx"
+    require_as_written(written.values())
+    for file in files:
         frame = file.frame
         if frame["participant"].isna().any() or frame["conversation"].isna().any():
             raise UserError(
