@@ -223,6 +223,16 @@ def test_a_journal_of_another_version_is_refused_in_words(change, said, server, 
         ask(study_of(2), server, tmp_path)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.25, 0.5, 0.75, 0.99])
+def test_a_journal_that_was_cut_short_is_refused_and_nothing_is_asked_again(share, server, study_of, tmp_path):
+    ask(study_of(30), server, tmp_path)
+    content = (tmp_path / JOURNAL).read_bytes()
+    (tmp_path / JOURNAL).write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(UserError, match=r"journal\.sqlite: (?:.*damaged|.*changed since).* [Cc]hoose another folder"):
+        ask(study_of(30), server, tmp_path)
+    assert len(server.asked) == 30
+
+
 def test_a_journal_from_before_versions_were_kept_goes_on(server, study_of, tmp_path):
     ask(study_of(2), server, tmp_path)
     asked = len(server.asked)

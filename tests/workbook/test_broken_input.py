@@ -430,6 +430,33 @@ def not_dense(bench):
     return bench.path
 
 
+SHARED = "xl/sharedStrings.xml"
+
+
+def with_shared_text(bench, text, cells, announced=1):
+    """A workbook with a text that stands in a part of its own, and cells that refer to it."""
+    name = b"xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
+    parts = bench.parts()
+    rows = b'<row><c t="s"><v>0</v></c></row>' * cells
+    shared = b"<sst %b uniqueCount='%d'><si><t>%b</t></si></sst>" % (name, announced, text)
+    messages = parts[MESSAGES].replace(END.encode(), rows + END.encode())
+    return bench.package(parts | {MESSAGES: messages, SHARED: shared})
+
+
+def wide_and_long(bench):
+    """A table whose rows are short, and each of which has a cell for every name."""
+    folder = bench.tables()
+    names = ",".join(f"c{number}" for number in range(16_000))
+    bench.file("mine/Tasks.csv", f"{names}\n" + "1\n" * 2_000)
+    return folder
+
+
+def too_wide(bench):
+    folder = bench.tables()
+    bench.file("mine/Tasks.csv", ",".join(f"c{number}" for number in range(16_385)) + "\n1\n")
+    return folder
+
+
 CORNER = "mine.xlsx … sheet Tasks … row 1,048,576 and column 16,384 … Delete the stray cells"
 BOMBS = {
     "zip bomb": (lambda b: b.big(NUMBERED, 520), "mine.xlsx … unpacks to 52 … MB, more … Check where it comes from"),
@@ -448,10 +475,37 @@ BOMBS = {
         lambda b: b.edited(*stray("""<row r="7"><c x=' r="A7"' r="XFD1048576"><v>1</v></c></row>""")),
         CORNER,
     ),
+    "place of ten digits": (
+        lambda b: b.edited(*stray('<row r="9999999999"><c r="A9999999999"><v>1</v></c></row>')),
+        "mine.xlsx … sheet Tasks … at 9999999999, where there can be none. Save it again",
+    ),
+    "place that is no place": (
+        lambda b: b.edited(*stray('<row r="7"><c r="ABCD7"><v>1</v></c></row>')),
+        "mine.xlsx … sheet Tasks … at ABCD7, where there can be none. Save it again",
+    ),
+    "texts announced": (
+        lambda b: with_shared_text(b, b"a", 1, announced=2**32 - 1),
+        "mine.xlsx … sharedStrings.xml announces 4294967295 texts, more than it can hold. Check where it comes from",
+    ),
+    "one text in many cells": (
+        lambda b: with_shared_text(b, b"a" * 32_767, 100_000),
+        "mine.xlsx … the texts of … sharedStrings.xml are 3,12 … MB once each stands in every cell … Check where",
+    ),
+    "table that is wide and long": (
+        wide_and_long,
+        "Tasks.csv … row 1 names 16,000 columns, and the table has at least 1,625 rows … Remove columns and rows",
+    ),
+    "table that is too wide": (too_wide, "Tasks.csv … row 1 names 16,385 columns … Remove columns and rows"),
 }
 
 
-OF_THE_SAME_KIND = {"just small enough", "rows beyond the last", "cell behind a false place"}
+OF_THE_SAME_KIND = {
+    "just small enough",
+    "rows beyond the last",
+    "cell behind a false place",
+    "place that is no place",
+    "table that is too wide",
+}
 CASES = [
     pytest.param(*case, id=name, marks=[pytest.mark.long][name not in OF_THE_SAME_KIND :])
     for name, case in BOMBS.items()

@@ -16,7 +16,7 @@ from helpers.studies import FRAMES
 from sense7 import sources
 from sense7.errors import UserError
 from sense7.loading import load
-from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets
+from sense7.workbook import Sheet, read_sheets, read_workbook, write_sheets, xlsx
 from sense7.workbook.tables import hash_tables, read_tables, table_files
 
 TEXTS = [
@@ -55,6 +55,21 @@ def test_one_sheet_can_be_read_alone(tmp_path):
     write_sheets([Sheet("A", ["a"], [["1"]]), Sheet("B", ["b"], [["2"]])], path)
     assert read_sheets(path, only="B") == {"B": read_sheets(path)["B"]}
     assert read_sheets(path, only="C") == {}
+
+
+def test_cells_of_all_sheets_are_counted_together(tmp_path, monkeypatch):
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        for name in ("A", "B"):
+            sheet = book.add_worksheet(name)
+            sheet.write(0, 0, "name")
+            sheet.write(9, 9, 1)
+    monkeypatch.setattr(xlsx, "MOST_CELLS", 200)
+    assert len(read_sheets(path)) == 2
+    monkeypatch.setattr(xlsx, "MOST_CELLS", 199)
+    with pytest.raises(UserError, match=r"sheet B reaches to row 10 and column 10, .* more than 199 cells"):
+        read_sheets(path)
+    assert len(read_sheets(path, only="B")) == 1
 
 
 # Round trip

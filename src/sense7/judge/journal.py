@@ -112,7 +112,7 @@ class Journal:
         except sqlite3.OperationalError as error:
             raise UserError(f"{path}: can't be read ({error}). Check its permissions.") from None
         except sqlite3.DatabaseError:
-            raise UserError(f"{path}: is no journal of a session. Choose another folder.") from None
+            raise UserError(f"{path}: is no journal of a session, or damaged. Choose another folder.") from None
 
     @classmethod
     @contextlib.contextmanager
