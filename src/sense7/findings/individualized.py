@@ -1,8 +1,10 @@
 """How individual ratings are: parts of their variance, two people in one condition, and people's characteristics."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations_with_replacement
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,8 +51,10 @@ ONE_EACH = "no participant has two rated conversations, so persons can't be told
 def rated_conversations(study: Study) -> pd.DataFrame:
     """Conversations with ground truth ``y``, participant and condition (as text, one if there are none)."""
     frame = conversation_ratings(study).reset_index()
-    frame = frame.assign(y=frame["ground_truth"], **({} if study.conditions else {"condition": ""}))
-    return frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
+    frame = frame.assign(y=frame["ground_truth"])
+    if not study.conditions:
+        frame = frame.assign(condition="")
+    return frame.dropna(subset=["y", "condition", "participant"])
 
 
 def own_ratings(study: Study) -> pd.DataFrame:
@@ -63,6 +67,20 @@ def own_ratings(study: Study) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
+class ModelVariances:
+    """Variances by the mixed model, for all participants and then in every resample: arrays of 1 + draws numbers.
+
+    ``weights`` (1 + draws, participants) say how often each participant is taken. ``conversation`` is the residual one.
+    """
+
+    weights: np.ndarray
+    participant: np.ndarray
+    condition: np.ndarray
+    participant_by_condition: np.ndarray
+    conversation: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class VarianceModel:
     """The mixed model of some conversations, with what is needed to fit it to resampled participants."""
 
@@ -70,20 +88,29 @@ class VarianceModel:
     fit: Nested
     counts: np.ndarray  # conversations of each participant in each condition
 
-    def resampled(self, own: ParticipantBootstrap) -> tuple[Nested, np.ndarray]:
-        """Fits in the resamples, NaN where one failed or participants are too few; and their weights."""
-        conditions = self.counts.shape[1]
-        weights = own.weights()[:, own.names.get_indexer(self.sums.participants)]
-        if own.too_few(self.sums.participants):
-            shapes = (conditions,), (conditions, conditions), (4,), ()
-            return Nested(*(np.full((own.draws, *shape), np.nan) for shape in shapes)), weights
-        fit = fit_nested(self.sums, weights, self.fit.variances[:3] / self.fit.variances[3])
-        fit.variances[~np.isfinite(fit.variances).all(axis=1)] = (
-            np.nan
-        )  # a fit that failed gives no part
-        return fit, weights
+    def resampled(self, bootstrap: ParticipantBootstrap) -> ModelVariances:
+        """Its variances, NaN in resamples where the fit failed, and in all if participants are too few."""
+        everyone = np.ones(len(self.counts))
+        weights = bootstrap.weights()[:, bootstrap.names.get_indexer(self.sums.participants)]
+        variances = np.full((len(weights), len(self.fit.variances)), np.nan)
+        of_conditions = np.full(len(weights), np.nan)
+        if not bootstrap.too_few(self.sums.participants):
+            start = self.fit.variances[:3] / self.fit.variances[3]
+            fits = fit_nested(self.sums, weights, start)
+            succeeded = np.isfinite(fits.variances).all(axis=1)
+            variances = np.where(succeeded[:, None], fits.variances, np.nan)
+            of_conditions = self._of_conditions(fits, weights)
+        variances = np.concatenate([self.fit.variances[None], variances])
+        of_all = self._of_conditions(self.fit, everyone)
+        return ModelVariances(
+            weights=np.concatenate([everyone[None], weights]),
+            participant=variances[:, 0],
+            condition=np.concatenate([np.atleast_1d(of_all), of_conditions]),
+            participant_by_condition=variances[:, 1],
+            conversation=variances[:, 3],
+        )
 
-    def of_conditions(self, fit: Nested, weights: np.ndarray) -> np.ndarray:
+    def _of_conditions(self, fit: Nested, weights: np.ndarray) -> np.ndarray:
         """Variance of the conditions' effects in a fit, or in the fits of resamples; zero for one condition."""
         if self.counts.shape[1] < 2:
             return np.zeros(fit.variances.shape[:-1])
@@ -103,15 +130,14 @@ def fit_variance_model(frame: pd.DataFrame) -> tuple[str, VarianceModel | None]:
         return "the ratings do not vary", None
     names = sorted(frame["condition"].unique())
     design = np.column_stack([frame["condition"] == name for name in names]).astype(float)
-    sums = nested_sums(
-        frame["y"].to_numpy(), design, frame["participant"], frame["condition"], None
-    )
+    y = frame["y"].to_numpy()
+    sums = nested_sums(y, design, frame["participant"], frame["condition"], None)
     fit = fit_nested(sums)
-    if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-9 * np.var(frame["y"]):
+    residual_variance = fit.variances[3]
+    if not np.isfinite(fit.variances).all() or residual_variance < 1e-9 * np.var(frame["y"]):
         return "too few conversations for the model", None
-    counts = sums_by_participant(
-        design, sums.participants.get_indexer(frame["participant"]), len(sums.participants)
-    )
+    participant = sums.participants.get_indexer(frame["participant"])
+    counts = sums_by_participant(design, participant, len(sums.participants))
     return "", VarianceModel(sums, fit, counts)
 
 
@@ -133,11 +159,12 @@ def variance_of_effects(
     counts = np.asarray(counts, dtype=float)
     with np.errstate(invalid="ignore"):  # without a row there are no shares: NaN
         f = counts / counts.sum(axis=-1, keepdims=True)
-    centered = coefficients - (f * coefficients).sum(axis=-1, keepdims=True)
-    own = (f * np.diagonal(covariance, axis1=-2, axis2=-1)).sum(axis=-1)
-    return (
-        (f * centered**2).sum(axis=-1) - own + np.einsum("...i,...ij,...j->...", f, covariance, f)
-    )
+    mean = (f * coefficients).sum(axis=-1, keepdims=True)
+    variance = (f * (coefficients - mean) ** 2).sum(axis=-1)
+    variances_of_coefficients = np.diagonal(covariance, axis1=-2, axis2=-1)
+    added_by_errors = (f * variances_of_coefficients).sum(axis=-1)
+    error_of_mean = np.einsum("...i,...ij,...j->...", f, covariance, f)
+    return variance - added_by_errors + error_of_mean
 
 
 def no_interaction(frame: pd.DataFrame) -> str:
@@ -151,33 +178,46 @@ def no_differences(study: Study, model: VarianceModel) -> str:
     """Why conditions have no share; "" if they have one."""
     if model.counts.shape[1] > 1:
         return ""
-    return "there is one condition only" if study.conditions else "no conversation has a condition"
+    if study.conditions:
+        return "there is one condition only"
+    return "no conversation has a condition"
 
 
-def intervals(
-    names: dict[str, tuple[str, str]],
-    values: np.ndarray,
-    own: ParticipantBootstrap,
-    shifted=(),
-    **common,
-):
-    """Numbers of the columns of an array (1 + draws, parts): row -> key, why there is none.
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of the variance: its value in all rows and in every resample, or the reason why it has none.
 
-    Resampling inflates what conditions and contexts explain: the draws of rows that are ``shifted`` are moved so that
-    their mean is the estimate.
+    Resampling inflates what conditions and contexts explain: the resampled values of a part that is ``shifted`` are
+    moved so that their mean is the estimate.
     """
-    people = common["rows"]["participant"]
 
-    def statistic(place: int, name: str, why: str) -> Estimate:
-        need(not why, why)
-        estimate, *draws = values[:, place]
-        shift = estimate if name in shifted else None
-        return Estimate(estimate, *own.interval(np.array(draws), people, shift_to=shift))
+    key: str
+    values: np.ndarray | None
+    reason: str
+    shifted: bool = False
 
-    return [
-        Number(name, partial(statistic, place, name, why), key=key, **common)
-        for place, (name, (key, why)) in enumerate(names.items())
-    ]
+    def estimate(self, bootstrap: ParticipantBootstrap, participants: pd.Series) -> Estimate:
+        """Its estimate with the percentile interval."""
+        need(not self.reason, self.reason)
+        estimate = float(self.values[0])
+        shift_to = estimate if self.shifted else None
+        interval = bootstrap.interval(self.values[1:], participants, shift_to=shift_to)
+        return Estimate(estimate, *interval)
+
+
+def _table_of_parts(
+    name: str,
+    parts: dict[str, _Part],
+    bootstrap: ParticipantBootstrap,
+    frame: pd.DataFrame,
+    **shared: str,
+) -> pd.DataFrame:
+    """A table of estimates with one row per part; ``shared`` are the unit, the method and so on of all."""
+    numbers = []
+    for label, part in parts.items():
+        estimate = partial(part.estimate, bootstrap, frame["participant"])
+        numbers.append(Number(label, estimate, key=part.key, rows=frame, **shared))
+    return tabulate(name, numbers, bootstrap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +227,23 @@ class VarianceParts:
     variances: pd.DataFrame
     shares: pd.DataFrame
     on_one_base: pd.DataFrame
+
+
+_COMPONENT_KEYS = {
+    "participant": "variance_participant",
+    "participant by condition": "variance_participant_condition",
+    "conversation": "variance_conversation",
+}
+_COMPONENT_SHARE_KEYS = {"participant": "icc_participant"}
+_ON_ONE_BASE_KEYS = {
+    "participant": "conversation_mean_share_participant",
+    "condition": "conversation_mean_share_condition",
+    "participant by condition": "conversation_mean_share_participant_by_condition",
+    "conversation": "conversation_mean_share_conversation",
+    "turn": "conversation_mean_share_turn",
+    "noise within a turn": "conversation_mean_share_noise",
+}
+"""Rows of the tables of :func:`variance_parts` -> keys."""
 
 
 @finding
@@ -212,126 +269,184 @@ def variance_parts(
     R: lme4::lmer(y ~ model + (1 | participant) + (1 | pm)), tests/reference/reference.R; equal to 2e-4.
     """
     require_own(study, bootstrap)
-    frame, own = rated_conversations(study), replace(bootstrap, draws=min(bootstrap.draws, draws))
-    names = {
-        "participant": ["variance_participant", ""],
-        "participant by condition": ["variance_participant_condition", ""],
-        "conversation": ["variance_conversation", ""],
-    }
-    whole = {
-        "participant": ["conversation_mean_share_participant", ""],
-        "condition": ["conversation_mean_share_condition", ""],
-        "participant by condition": ["conversation_mean_share_participant_by_condition", ""],
-        "conversation": ["conversation_mean_share_conversation", ""],
-        "turn": ["conversation_mean_share_turn", ""],
-        "noise within a turn": ["conversation_mean_share_noise", ""],
-    }
+    frame = rated_conversations(study)
+    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, draws))
     reason, model = fit_variance_model(frame)
-    variances = shares = base = np.empty((0, 0))
-    if reason:
-        for part in (*names.values(), *whole.values()):
-            part[1] = reason
-    else:
-        fits, weights = model.resampled(own)
-        everyone = np.ones(len(model.counts))
-        variances = np.concatenate([model.fit.variances[None], fits.variances])[:, [0, 1, 3]]
-        shares = variances / variances.sum(axis=1, keepdims=True)
+    reasons = dict.fromkeys(_ON_ONE_BASE_KEYS, reason)
+    components = {}
+    on_one_base = {}
+    if model is not None:
+        variances = model.resampled(fewer_draws)
+        turn_sums_by_participant = turn_sums(study, frame, model.sums.participants)
+        inside = within_conversations(variances.weights @ turn_sums_by_participant)
+        reasons["condition"] = no_differences(study, model)
         if not model.sums.free[1]:
-            names["participant by condition"][1] = whole["participant by condition"][1] = (
-                no_interaction(frame)
-            )
-        whole["condition"][1] = no_differences(study, model)
-        turns = turn_sums(study, frame, model.sums.participants)
-        turn, noise, *_ = within_conversations(turns.sum(axis=0))
-        if not np.isfinite(turn):
-            whole["turn"][1] = "no conversation has two rated turns: it is part of the conversation"
-        if not np.isfinite(noise):
-            whole["noise within a turn"][1] = (
+            reasons["participant by condition"] = no_interaction(frame)
+        if not np.isfinite(inside.turn[0]):
+            reasons["turn"] = "no conversation has two rated turns: it is part of the conversation"
+        if not np.isfinite(inside.noise[0]):
+            reasons["noise within a turn"] = (
                 "too few turns with two rated dimensions: it is part of the turn"
             )
-        base = []
-        for fit, taken in ((model.fit, everyone), (fits, weights)):
-            _, _, of_turns, of_noise = within_conversations(taken @ turns)
-            person, interaction, _, rest = np.moveaxis(fit.variances, -1, 0)
-            condition = model.of_conditions(fit, taken)
-            parts = [person, condition, interaction, rest - of_turns - of_noise, of_turns, of_noise]
-            kept = [
-                0 * part if why else part
-                for part, (_, why) in zip(parts, whole.values(), strict=True)
-            ]
-            base.append(np.stack(kept, axis=-1) / sum(kept)[..., None])
-        base = np.concatenate([base[0][None], base[1]])
-    common = {"method": f"{RATING}: mixed model with conditions fixed; REML", "rows": frame}
-    within_them, share = {"participant": "icc_participant"}, "share of the variance"
-    as_shares = {name: (within_them.get(name, ""), why) for name, (_, why) in names.items()}
-    units = "squared levels", share, f"{share}, conditions included"
+        components = {
+            "participant": variances.participant,
+            "participant by condition": variances.participant_by_condition,
+            "conversation": variances.conversation,
+        }
+        beyond_turns = variances.conversation - inside.turn_of_mean - inside.noise_of_mean
+        on_one_base = {
+            "participant": variances.participant,
+            "condition": variances.condition,
+            "participant by condition": variances.participant_by_condition,
+            "conversation": beyond_turns,
+            "turn": inside.turn_of_mean,
+            "noise within a turn": inside.noise_of_mean,
+        }
+        for name, why_not in reasons.items():
+            if why_not:
+                on_one_base[name] = 0 * on_one_base[name]
+
+    def parts(values: dict[str, np.ndarray], names, keys: dict[str, str]) -> dict[str, _Part]:
+        of_names = {}
+        for name in names:
+            of_names[name] = _Part(
+                keys.get(name, ""), values.get(name), reasons[name], shifted=name == "condition"
+            )
+        return of_names
+
+    shares = _divided_by_sum(components)
+    shares_on_one_base = _divided_by_sum(on_one_base)
+    variance_rows = parts(components, _COMPONENT_KEYS, _COMPONENT_KEYS)
+    share_rows = parts(shares, _COMPONENT_KEYS, _COMPONENT_SHARE_KEYS)
+    base_rows = parts(shares_on_one_base, _ON_ONE_BASE_KEYS, _ON_ONE_BASE_KEYS)
+    method = f"{RATING}: mixed model with conditions fixed; REML"
+
+    def table(rows: dict[str, _Part], unit: str) -> pd.DataFrame:
+        return _table_of_parts("part", rows, fewer_draws, frame, unit=unit, method=method)
+
     return VarianceParts(
-        tabulate("part", intervals(names, variances, own, unit=units[0], **common), own),
-        tabulate("part", intervals(as_shares, shares, own, unit=units[1], **common), own),
-        tabulate("part", intervals(whole, base, own, ("condition",), unit=units[2], **common), own),
+        variances=table(variance_rows, "squared levels"),
+        shares=table(share_rows, "share of the variance"),
+        on_one_base=table(base_rows, "share of the variance, conditions included"),
     )
+
+
+def _divided_by_sum(parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Each part as a share of the sum of all."""
+    total = sum(parts.values())
+    return {name: values / total for name, values in parts.items()}
 
 
 def turn_sums(study: Study, frame: pd.DataFrame, names: pd.Index) -> np.ndarray:
     """Sums per participant of what :func:`within_conversations` needs, over the turns of these conversations."""
-    turns = study.turns[["conversation", "participant", *DIMENSION_NAMES]]
-    turns = turns[turns["conversation"].isin(frame["conversation"])]
-    turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
-    ratings = turns[list(DIMENSION_NAMES)].to_numpy(dtype=float)
-    number, width = np.isfinite(ratings).sum(axis=1), len(DIMENSION_NAMES) + 1
-    codes = names.get_indexer(turns["participant"])
-    # Products of dimensions and rating, each less its mean over the turn's ratings.
-    cross = np.zeros((len(names), width, width))
-    for some in pieces(len(ratings), width**3):  # of all turns at once they would take gigabytes
-        row, dimension = np.nonzero(np.isfinite(ratings[some]))
-        z = within(
-            np.column_stack([np.eye(width - 1)[dimension], ratings[some][row, dimension]]),
-            pd.Series(row),
-        )
-        for one, other in combinations_with_replacement(range(width), 2):
-            np.add.at(cross[:, one, other], codes[some][row], z[:, one] * z[:, other])
-    one, other = np.tril_indices(width)
-    cross[:, one, other] = cross[:, other, one]
-    means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
-    talks = pd.DataFrame(
-        {"talk": turns["conversation"].to_numpy(), "who": codes, "y": means, "one": 1 / number}
+    dimensions = list(DIMENSION_NAMES)
+    in_frame = study.turns["conversation"].isin(frame["conversation"])
+    has_rating = study.turns[dimensions].notna().any(axis=1)
+    turns = study.turns[in_frame & has_rating]
+    ratings = turns[dimensions].to_numpy(dtype=float)
+    participant = names.get_indexer(turns["participant"])
+    cross_products = _products_within_turns(ratings, participant, len(names))
+
+    rated_dimensions = np.isfinite(ratings).sum(axis=1)
+    ones = np.ones(len(turns))
+    of_turns = np.column_stack([rated_dimensions, ones, 1 / rated_dimensions])
+
+    turn_means = np.nanmean(ratings, axis=1) if len(ratings) else np.empty(0)
+    of_turn = pd.DataFrame(
+        {
+            "conversation": turns["conversation"].to_numpy(),
+            "participant": participant,
+            "mean": turn_means,
+            "inverse_rated": 1 / rated_dimensions,
+        }
     )
-    talks = talks.groupby("talk", sort=False).agg(
-        who=("who", "first"), turns=("y", "size"), spread=("y", "var"), one=("one", "sum")
+    conversations = of_turn.groupby("conversation", sort=False).agg(
+        participant=("participant", "first"),
+        turns=("mean", "size"),
+        variance=("mean", "var"),
+        inverse_rated=("inverse_rated", "sum"),
     )
-    count = talks["turns"].to_numpy(dtype=float)
-    squares = np.nan_to_num(talks["spread"].to_numpy()) * (count - 1)
-    of_turns = np.column_stack([number, np.ones(len(number)), 1 / number])
-    of_talks = np.column_stack(
-        [squares, count - 1, np.ones(len(count)), 1 / count, talks["one"] / count**2]
+    count = conversations["turns"].to_numpy(dtype=float)
+    squares = np.nan_to_num(conversations["variance"].to_numpy()) * (count - 1)
+    of_conversations = np.column_stack(
+        [
+            squares,
+            count - 1,
+            np.ones(len(count)),
+            1 / count,
+            conversations["inverse_rated"] / count**2,
+        ]
     )
-    sums = [
-        sums_by_participant(of_turns, codes, len(names)),
-        sums_by_participant(of_talks, talks["who"], len(names)),
-    ]
-    return np.column_stack([cross.reshape(len(names), -1), *sums])
+    return np.column_stack(
+        [
+            cross_products.reshape(len(names), -1),
+            sums_by_participant(of_turns, participant, len(names)),
+            sums_by_participant(of_conversations, conversations["participant"], len(names)),
+        ]
+    )
 
 
-def within_conversations(sums: np.ndarray) -> tuple[np.ndarray, ...]:
+def _products_within_turns(
+    ratings: np.ndarray, participant: np.ndarray, participants: int
+) -> np.ndarray:
+    """Cross products of dimensions (as indicators) and rating, each less its mean in the turn, by participant."""
+    dimensions = ratings.shape[1]
+    width = dimensions + 1
+    sums = np.zeros((participants, width, width))
+    for piece in pieces(len(ratings), width**3):  # of all turns at once they would take gigabytes
+        turn, dimension = np.nonzero(np.isfinite(ratings[piece]))
+        indicators = np.eye(dimensions)[dimension]
+        rating = ratings[piece][turn, dimension]
+        z = within(np.column_stack([indicators, rating]), pd.Series(turn))
+        for first, second in combinations_with_replacement(range(width), 2):
+            product = z[:, first] * z[:, second]
+            np.add.at(sums[:, first, second], participant[piece][turn], product)
+    row, column = np.tril_indices(width)
+    sums[:, row, column] = sums[:, column, row]
+    return sums
+
+
+class WithinConversations(NamedTuple):
+    """Variances inside a conversation; see :func:`within_conversations`."""
+
+    turn: np.ndarray
+    noise: np.ndarray
+    turn_of_mean: np.ndarray
+    noise_of_mean: np.ndarray
+
+
+def within_conversations(sums: np.ndarray) -> WithinConversations:
     """Variance of turn means around their conversation, of noise in a turn mean, and of both in a conversation's mean.
 
     Noise is NaN where no turn has two rated dimensions; turns where no conversation has two. In a conversation's mean
     a part that is not known counts to the next one outside it.
     """
     width = len(DIMENSION_NAMES) + 1
-    ratings, turns, one_by_rated, squares, freedom, talks, one_by_turns, both = np.moveaxis(
-        sums[..., width**2 :], -1, 0
-    )
-    _, residual, rank = least_squares(sums[..., : width**2].reshape(*sums.shape[:-1], width, width))
-    left = np.round(ratings - turns) - rank
+    cross_products = sums[..., : width**2].reshape(*sums.shape[:-1], width, width)
+    (
+        ratings,
+        turns,
+        inverse_rated,  # sum over turns of 1 / rated dimensions
+        squares,  # of turn means around those of their conversations
+        freedom,
+        conversations,
+        inverse_turns,  # sum over conversations of 1 / rated turns
+        inverse_both,  # the same of the mean of 1 / rated dimensions by rated turns
+    ) = np.moveaxis(sums[..., width**2 :], -1, 0)
+    _, residual, rank = least_squares(cross_products)
+    residual_freedom = np.round(ratings - turns) - rank
     with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(left > 0, residual / left, np.nan)
+        noise = np.where(residual_freedom > 0, residual / residual_freedom, np.nan)
         turn = np.where(freedom > 0, squares / freedom, np.nan)
-        noise_of_mean = np.nan_to_num(noise * both / talks)
-        turn_of_mean = np.nan_to_num(turn * one_by_turns / talks) - np.where(
-            np.isfinite(turn), noise_of_mean, 0
+        noise_of_mean = np.nan_to_num(noise * inverse_both / conversations)
+        turn_and_noise = np.nan_to_num(turn * inverse_turns / conversations)
+        noise_in_turn_means = np.where(np.isfinite(turn), noise_of_mean, 0)
+        return WithinConversations(
+            turn=turn,
+            noise=noise * inverse_rated / turns,
+            turn_of_mean=turn_and_noise - noise_in_turn_means,
+            noise_of_mean=noise_of_mean,
         )
-        return turn, noise * one_by_rated / turns, turn_of_mean, noise_of_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,116 +495,146 @@ def variance_shares(
         conditions alone, and the other way round; where there is neither, there is no comparison.
     """
     require_own(study, bootstrap)
-    frame = context_frame(study) if frame is None else frame
-    frame = frame.assign(**({} if study.conditions else {"condition": ""}))
-    frame = frame[frame["condition"].notna() & frame["participant"].notna()]
+    if frame is None:
+        frame = context_frame(study)
+    if not study.conditions:
+        frame = frame.assign(condition="")
+    frame = frame.dropna(subset=["condition", "participant"])
     varying = [name for name in CONTEXT if not not_varying(frame, name)]
-    frame = frame[frame[varying].notna().all(axis=1)]
+    frame = frame.dropna(subset=varying)
     # The rows that are left out may have been the only ones that varied.
     varying = [name for name in varying if not not_varying(frame, name)]
+    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, draws))
+
     reason, model = fit_variance_model(frame)
-    own, values = replace(bootstrap, draws=min(bootstrap.draws, draws)), np.empty((0, 0))
-    no_condition = no_interaction_why = ""
-    if model:
+    values = {}
+    no_condition = ""
+    not_separable = ""
+    if model is not None:
         no_condition = no_differences(study, model)
-        no_interaction_why = "" if model.sums.free[1] else no_interaction(frame)
-        sums, columns = context_sums(frame, varying, model.sums.participants)
-        fits, weights = model.resampled(own)
-        parts = []
-        for fit, taken in ((model.fit, np.ones(len(sums))), (fits, weights)):
-            context = context_variances(taken @ sums, columns)
-            condition = model.of_conditions(fit, taken)
-            person, interaction, _, rest = np.moveaxis(fit.variances, -1, 0)
-            together = condition + context["topic"]
-            split = [person, condition, interaction, context["all"], rest - context["all"]]
-            split += [*(context[name] for name in CONTEXT), person, together, person - together]
-            parts.append(
-                np.stack(split, axis=-1) / (person + condition + interaction + rest)[..., None]
-            )
-        values = np.concatenate([parts[0][None], parts[1]])
-    nothing = (
-        "neither condition nor topic varies in this data set"
-        if no_condition and "topic" not in varying
-        else ""
-    )
-    no_context = "" if varying else "nothing of the context varies in this data set"
-    of_context = {f"of the context: {CONTEXT[name]}": not_varying(frame, name) for name in CONTEXT}
-    names = {
-        "participant": ("one_base_share_participant", ""),
-        "condition": ("one_base_share_condition", no_condition),
-        "participant by condition": ("one_base_share_participant_by_condition", no_interaction_why),
-        "context": ("one_base_share_context", no_context),
-        "the rest": ("one_base_share_rest", ""),
-    }
-    names |= {
-        name: (f"one_base_share_{column}", why)
-        for column, (name, why) in zip(CONTEXT, of_context.items(), strict=True)
-    }
-    compared = {
-        "participant": ("participant_share", ""),
-        "condition and topic": ("condition_and_topic_share", nothing),
-        "participant minus condition and topic": (
-            "participant_share_beyond_condition_and_topic",
-            nothing,
+        if not model.sums.free[1]:
+            not_separable = no_interaction(frame)
+        values = _shares_on_one_base(model, frame, varying, fewer_draws)
+    no_context = ""
+    if not varying:
+        no_context = "nothing of the context varies in this data set"
+    no_comparison = ""
+    if no_condition and "topic" not in varying:
+        no_comparison = "neither condition nor topic varies in this data set"
+
+    def part(label: str, key: str, why_not: str = "", *, shifted: bool = True) -> _Part:
+        return _Part(key, values.get(label), reason or why_not, shifted=shifted)
+
+    base = "one_base_share"
+    interaction = "participant by condition"
+    shares = {
+        "participant": part("participant", f"{base}_participant", shifted=False),
+        "condition": part("condition", f"{base}_condition", no_condition),
+        interaction: part(
+            interaction, f"{base}_participant_by_condition", not_separable, shifted=False
         ),
+        "context": part("context", f"{base}_context", no_context),
+        "the rest": part("the rest", f"{base}_rest"),
     }
-    common = {
+    for name, words in CONTEXT.items():
+        label = f"of the context: {words}"
+        shares[label] = part(label, f"{base}_{name}", not_varying(frame, name))
+
+    both = "condition and topic"
+    difference = f"participant minus {both}"
+    comparison = {
+        "participant": part("participant", "participant_share", shifted=False),
+        both: part(both, "condition_and_topic_share", no_comparison),
+        difference: part(difference, "participant_share_beyond_condition_and_topic", no_comparison),
+    }
+    shared = {
         "unit": "share of the variance",
         "method": f"{RATING}: mixed model with conditions fixed, context within participants",
-        "rows": frame,
-        "undefined": "the conversations are too few, or too alike, to distinguish it from the other parts",
+        "undefined": "the conversations are too few, or too alike, "
+        "to distinguish it from the other parts",
     }
-    shifted = {*names, *compared} - {"participant", "participant by condition"}
-    names, compared = (
-        {name: (key, reason or why) for name, (key, why) in table.items()}
-        for table in (names, compared)
-    )
     return VarianceShares(
-        tabulate("part", intervals(names, values[:, : len(names)], own, shifted, **common), own),
-        tabulate(
-            "share", intervals(compared, values[:, len(names) :], own, shifted, **common), own
-        ),
+        shares=_table_of_parts("part", shares, fewer_draws, frame, **shared),
+        comparison=_table_of_parts("share", comparison, fewer_draws, frame, **shared),
     )
+
+
+def _shares_on_one_base(
+    model: VarianceModel, frame: pd.DataFrame, varying: list[str], bootstrap: ParticipantBootstrap
+) -> dict[str, np.ndarray]:
+    """Shares of the variance in all rows and in every resample, by the row of :func:`variance_shares`."""
+    variances = model.resampled(bootstrap)
+    sums, columns = context_sums(frame, varying, model.sums.participants)
+    of_context = context_variances(variances.weights @ sums, columns)
+    condition_and_topic = variances.condition + of_context["topic"]
+    parts = {
+        "participant": variances.participant,
+        "condition": variances.condition,
+        "participant by condition": variances.participant_by_condition,
+        "context": of_context["all"],
+        "the rest": variances.conversation - of_context["all"],
+        "condition and topic": condition_and_topic,
+        "participant minus condition and topic": variances.participant - condition_and_topic,
+    }
+    for name, words in CONTEXT.items():
+        parts[f"of the context: {words}"] = of_context[name]
+    total = variances.participant + variances.condition + variances.participant_by_condition
+    total = total + variances.conversation
+    return {name: values / total for name, values in parts.items()}
 
 
 def context_sums(
     frame: pd.DataFrame, varying: list, names: pd.Index
 ) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Cross products within participants, rows and one, summed by participant; columns of each context."""
-    designs = {name: context_design(frame, [name]) for name in ("condition", *varying)}
-    ends = np.cumsum([design.shape[1] for design in designs.values()])
-    columns = {
-        name: list(range(end - designs[name].shape[1], end))
-        for name, end in zip(designs, ends, strict=True)
-    }
-    z = within(np.column_stack([*designs.values(), frame["y"]]), frame["participant"])
-    codes = names.get_indexer(frame["participant"])
-    cross = sums_by_participant(products(z), codes, len(names)).reshape(len(names), -1)
-    return np.column_stack(
-        [cross, np.bincount(codes, minlength=len(names)), np.ones(len(names))]
-    ), columns
+    designs = []
+    columns = {}
+    first = 0
+    for name in ("condition", *varying):
+        design = context_design(frame, [name])
+        last = first + design.shape[1]
+        columns[name] = list(range(first, last))
+        designs.append(design)
+        first = last
+    z = within(np.column_stack([*designs, frame["y"]]), frame["participant"])
+    participant = names.get_indexer(frame["participant"])
+    cross_products = sums_by_participant(products(z), participant, len(names))
+    sums = np.column_stack(
+        [
+            cross_products.reshape(len(names), -1),
+            np.bincount(participant, minlength=len(names)),
+            np.ones(len(names)),
+        ]
+    )
+    return sums, columns
 
 
 def context_variances(sums: np.ndarray, columns: dict[str, list[int]]) -> dict[str, np.ndarray]:
     """Fall of the mean square within participants by each context, and by all ("all"); zero where it does not vary."""
     width = round(np.sqrt(sums.shape[-1] - 2))
-    cross = sums[..., : width * width].reshape(*sums.shape[:-1], width, width)
-    freedom = np.round(sums[..., -2] - sums[..., -1])
+    cross_products = sums[..., :-2].reshape(*sums.shape[:-1], width, width)
+    conversations = sums[..., -2]
+    participants = sums[..., -1]
+    freedom = np.round(conversations - participants)
 
-    def mean_square(names) -> np.ndarray:
-        kept = [column for name in names for column in columns[name]] + [width - 1]
-        _, residual, rank = least_squares(cross[..., kept, :][..., kept])
+    def mean_square(names: Iterable[str]) -> np.ndarray:
+        """Residual mean square of the outcome, the last column, on those of some variables."""
+        used = []
+        for name in names:
+            used += columns[name]
+        used.append(width - 1)
+        _, residual, rank = least_squares(cross_products[..., used, :][..., used])
+        residual_freedom = freedom - rank
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(freedom - rank > 0, residual / (freedom - rank), np.nan)
+            return np.where(residual_freedom > 0, residual / residual_freedom, np.nan)
 
-    without = mean_square(["condition"])
-    falls = {
-        name: without - mean_square(["condition", name])
-        if name in columns
-        else np.zeros_like(without)
-        for name in CONTEXT
-    }
-    return falls | {"all": without - mean_square(list(columns))}
+    of_conditions = mean_square(["condition"])
+    falls = {"all": of_conditions - mean_square(columns)}
+    for name in CONTEXT:
+        falls[name] = np.zeros_like(of_conditions)
+        if name in columns:
+            falls[name] = of_conditions - mean_square(["condition", name])
+    return falls
 
 
 # The same person
@@ -502,21 +647,25 @@ def participant_icc(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     frame = rated_conversations(study)
     codes, names = pd.factorize(frame["participant"].to_numpy())
 
-    def icc():
+    def icc() -> np.ndarray:
         need(len(frame), NEVER_RATED)
         need(frame["participant"].duplicated().any(), ONE_EACH)
-        return resampled(
-            bootstrap,
-            icc_of_sums,
-            icc_sums(frame["y"].to_numpy(), codes, len(names)),
-            pd.Series(names),
-        )
+        sums = icc_sums(frame["y"].to_numpy(), codes, len(names))
+        return resampled(bootstrap, icc_of_sums, sums, pd.Series(names))
 
-    undefined = "the ratings do not vary" if len(names) > 1 else "there is one participant only"
-    how = "intraclass correlation", f"ICC(1) of participants by analysis of variance; {RATING}"
-    return tabulate(
-        "ratings", [Number("as rated", icc, *how, frame, "icc_1", undefined)], bootstrap
+    undefined = "the ratings do not vary"
+    if len(names) < 2:
+        undefined = "there is one participant only"
+    number = Number(
+        label="as rated",
+        statistic=icc,
+        unit="intraclass correlation",
+        method=f"ICC(1) of participants by analysis of variance; {RATING}",
+        rows=frame,
+        key="icc_1",
+        undefined=undefined,
     )
+    return tabulate("ratings", [number], bootstrap)
 
 
 @finding
@@ -537,59 +686,112 @@ def same_condition_differences(study: Study, bootstrap: ParticipantBootstrap) ->
         conversations (for the difference, conversations).
     """
     require_own(study, bootstrap)
-    frame, rows = rated_conversations(study), {}
-    how = "mean absolute difference of the ground truth of a conversation over pairs in the same condition"
-    common = {"unit": "levels (from 1 to 5)", "method": how}
-    keys = {
-        "two people, same condition": "apart_two_people",
-        "one person, same condition": "apart_one_person",
-        "two people minus one person, same condition": "apart_excess",
-    }
-    if frame.empty:
-        none = estimate_row(n=0, **common, reason=NEVER_RATED)
-        return estimate_table(dict.fromkeys(keys, none), "two conversations", keys)
-    cell, who = (
-        frame.groupby("condition").ngroup().to_numpy(),
-        bootstrap.codes(frame["participant"]),
-    )
-    y = frame["y"].to_numpy() - frame["y"].mean()  # sums of small numbers lose less
-    once = np.ones((1, len(bootstrap.names)))
-    # Pairs of one person: by person alone, and subtracted from all pairs as often as both were taken.
-    people, own_cell = np.unique(np.column_stack([who, cell]), axis=0, return_inverse=True)
-    own = [
-        np.bincount(people[:, 0], weights=part[0], minlength=len(bootstrap.names))
-        for part in pair_sums(y, own_cell.ravel(), once, who)
+    frame = rated_conversations(study)
+    pairs = _pairs_in_a_condition(frame, bootstrap)
+    fewest = min(pairs.of_two_people, pairs.of_one_person)
+
+    def number(label: str, key: str, distance: np.ndarray, rows, number_of_pairs: int) -> Number:
+        few = "too few pairs of conversations"
+        if rows is not frame:
+            few = f"only {count_of(number_of_pairs, 'such pair')} of conversations"
+
+        def mean_distance() -> Estimate:
+            need(len(frame), NEVER_RATED)
+            need(number_of_pairs >= FEWEST_PAIRS, few)
+            interval = bootstrap.interval(distance[1:], frame["participant"])
+            return Estimate(float(distance[0]), *interval)
+
+        return Number(
+            label=label,
+            statistic=mean_distance,
+            unit="levels (from 1 to 5)",
+            method="mean absolute difference of the ground truth of a conversation "
+            "over pairs in the same condition",
+            rows=rows,
+            key=key,
+        )
+
+    numbers = [
+        number(
+            "two people, same condition",
+            "apart_two_people",
+            pairs.two_people,
+            pd.RangeIndex(pairs.of_two_people),
+            pairs.of_two_people,
+        ),
+        number(
+            "one person, same condition",
+            "apart_one_person",
+            pairs.one_person,
+            pd.RangeIndex(pairs.of_one_person),
+            pairs.of_one_person,
+        ),
+        number(
+            "two people minus one person, same condition",
+            "apart_excess",
+            pairs.two_people - pairs.one_person,
+            frame,
+            fewest,
+        ),
     ]
+    return tabulate("two conversations", numbers, bootstrap)
 
-    def apart(weights: np.ndarray) -> np.ndarray:
-        everyone = [part.sum(axis=1) for part in pair_sums(y, cell, weights, who)]
+
+FEWEST_PAIRS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs of conversations in the same condition, of two people and of one person.
+
+    How many there are, and their mean absolute difference in all rows and in every resample.
+    """
+
+    of_two_people: int
+    of_one_person: int
+    two_people: np.ndarray
+    one_person: np.ndarray
+
+
+def _pairs_in_a_condition(frame: pd.DataFrame, bootstrap: ParticipantBootstrap) -> _Pairs:
+    """All pairs of conversations in the same condition."""
+    if frame.empty:
+        return _Pairs(0, 0, np.empty(0), np.empty(0))
+    condition = frame.groupby("condition").ngroup().to_numpy()
+    participant = bootstrap.codes(frame["participant"])
+    participants = len(bootstrap.names)
+    y = frame["y"].to_numpy() - frame["y"].mean()  # sums of small numbers lose less
+    everyone_once = np.ones((1, participants))
+
+    # Pairs of one person: by person alone, and subtracted from all pairs as often as both were taken.
+    cells, cell = np.unique(np.column_stack([participant, condition]), axis=0, return_inverse=True)
+    person_of_cell = cells[:, 0]
+    cell_sums, cell_pairs = pair_sums(y, cell.ravel(), everyone_once, participant)
+    person_sums = np.bincount(person_of_cell, weights=cell_sums[0], minlength=participants)
+    person_pairs = np.bincount(person_of_cell, weights=cell_pairs[0], minlength=participants)
+
+    def distances(weights: np.ndarray) -> np.ndarray:
+        """Mean difference of pairs of two people, and of one person, in each resample."""
+        all_sums, all_pairs = pair_sums(y, condition, weights, participant)
+        sums = all_sums.sum(axis=1) - weights**2 @ person_sums
+        pairs = all_pairs.sum(axis=1) - weights**2 @ person_pairs
         with np.errstate(divide="ignore", invalid="ignore"):
-            distance, pairs = (
-                whole - weights**2 @ part for whole, part in zip(everyone, own, strict=True)
-            )
-            two = np.where(pairs > 0, distance, np.nan) / pairs
-            one = (weights @ own[0]) / (weights @ own[1])
-            return np.column_stack([two, one, two - one])
+            two_people = np.where(pairs > 0, sums, np.nan) / pairs
+            one_person = (weights @ person_sums) / (weights @ person_pairs)
+        return np.column_stack([two_people, one_person])
 
-    of_one = round(own[1].sum() / 2)
-    of_two = round(pair_sums(y, cell, once, who)[1].sum() / 2) - of_one
-    estimates, draws = (
-        apart(once)[0],
-        bootstrap.in_every_draw(apart, len(y), 100),
-    )  # so many at once stay in the cache
-    counts = {0: (of_two, of_two), 1: (of_one, of_one), 2: (min(of_two, of_one), len(y))}
-    for (place, (pairs, n)), name in zip(counts.items(), keys, strict=True):
-        few = (
-            f"only {count_of(pairs, 'such pair')} of conversations"
-            if place < 2
-            else "too few pairs of conversations"
-        )
-        found = Estimate(
-            estimates[place], *bootstrap.interval(draws[:, place], frame["participant"])
-        )
-        row = bootstrap.row(found, n=n, **common)
-        rows[name] = estimate_row(n=n, **common, reason=few) if pairs < 10 else row
-    return estimate_table(rows, "two conversations", keys)
+    in_all_rows = distances(everyone_once)
+    # So many resamples at once stay in the processor's cache.
+    in_resamples = bootstrap.in_every_draw(distances, len(y), 100)
+    mean_distances = np.concatenate([in_all_rows, in_resamples])
+    of_all = pair_sums(y, condition, everyone_once, participant)[1].sum()
+    of_one_person = round(person_pairs.sum() / 2)
+    return _Pairs(
+        of_two_people=round(of_all / 2) - of_one_person,
+        of_one_person=of_one_person,
+        two_people=mean_distances[:, 0],
+        one_person=mean_distances[:, 1],
+    )
 
 
 def pair_sums(
@@ -602,17 +804,23 @@ def pair_sums(
     each row only: no pair is formed, so that the cost is linear in rows.
     """
     order = np.lexsort((y, group))
-    y, group, weights = y[order], group[order], weights[:, who[order]]
+    y = y[order]
+    group = group[order]
+    weights = weights[:, who[order]]
     starts = np.flatnonzero(np.diff(group, prepend=-1))
     moments = weights * y
-    below, moments_below = np.cumsum(weights, axis=1), np.cumsum(moments, axis=1)
-    total, moment = (np.add.reduceat(values, starts, axis=1) for values in (weights, moments))
+    weights_up_to = np.cumsum(weights, axis=1)
+    moments_up_to = np.cumsum(moments, axis=1)
+    group_weight = np.add.reduceat(weights, starts, axis=1)
+    group_moment = np.add.reduceat(moments, starts, axis=1)
     # Of all rows below; those of earlier groups are subtracted.
-    sums = np.add.reduceat(moments * below - weights * moments_below, starts, axis=1)
-    sums -= (below[:, starts] - weights[:, starts]) * moment - (
-        moments_below[:, starts] - moments[:, starts]
-    ) * total
-    return 2 * sums, total**2 - np.add.reduceat(weights * weights, starts, axis=1)
+    of_all_below = moments * weights_up_to - weights * moments_up_to
+    sums = np.add.reduceat(of_all_below, starts, axis=1)
+    earlier_weights = weights_up_to[:, starts] - weights[:, starts]
+    earlier_moments = moments_up_to[:, starts] - moments[:, starts]
+    sums -= earlier_weights * group_moment - earlier_moments * group_weight
+    pairs_with_itself = np.add.reduceat(weights * weights, starts, axis=1)
+    return 2 * sums, group_weight**2 - pairs_with_itself
 
 
 # Characteristics: the unit is the participant, who has one mean rating. Tested on conversations, characteristics that
@@ -643,14 +851,19 @@ class Relations:
         rows = {}
         for name, row in self.estimates.iterrows():
             test = self.tests.loc[name]
+            measure = row["unit"]
+            if measure.startswith("share"):
+                measure = "omega squared"
+            estimate = row["reason"]
+            if np.isfinite(row["estimate"]):
+                estimate = f"{row['estimate']:z.2f}"
+            interval = ""
+            if np.isfinite(row["low"]):
+                interval = f"{row['low']:z.2f} to {row['high']:z.2f}"
             rows[name] = {
-                "measure": "omega squared" if row["unit"].startswith("share") else row["unit"],
-                "estimate": f"{row['estimate']:z.2f}"
-                if np.isfinite(row["estimate"])
-                else row["reason"],
-                "interval": f"{row['low']:z.2f} to {row['high']:z.2f}"
-                if np.isfinite(row["low"])
-                else "",
+                "measure": measure,
+                "estimate": estimate,
+                "interval": interval,
                 "n": row["n"],
                 "p": p_in_words(test["p"]),
                 "q": p_in_words(test["q"]),
@@ -664,56 +877,78 @@ def characteristic_columns(participants: pd.DataFrame | None, people: pd.Index) 
 
     Of the ``people`` with a rating; the others do not count.
     """
-    kinds = {}
+    columns = {}
     if participants is not None:
-        own = participants[participants["participant"].isin(people)]
-        for name in own.columns.drop(["participant", "row"], errors="ignore"):
-            answers = own[name].dropna()
-            kinds[name] = (*kind_of(str(name), answers), len(answers))
-    frame = pd.DataFrame.from_dict(kinds, orient="index", columns=["kind", "reason", "answers"])
+        with_rating = participants[participants["participant"].isin(people)]
+        for name in with_rating.columns.drop(["participant", "row"], errors="ignore"):
+            answers = with_rating[name].dropna()
+            reason = _why_left_out(str(name), answers)
+            kind = "number" if _are_numbers(answers) else "group"
+            columns[name] = ["" if reason else kind, reason, len(answers)]
+    frame = pd.DataFrame.from_dict(columns, orient="index", columns=["kind", "reason", "answers"])
     return frame.rename_axis("characteristic")
 
 
-def kind_of(name: str, answers: pd.Series) -> tuple[str, str]:
-    """Whether the answers are numbers or groups; "" and the reason if neither."""
+def _are_numbers(answers: pd.Series) -> bool:
+    """Whether answers are numbers; yes and no are none."""
+    is_yes_or_no = pd.api.types.is_bool_dtype(answers)
+    return pd.api.types.is_numeric_dtype(answers) and not is_yes_or_no
+
+
+def _why_left_out(name: str, answers: pd.Series) -> str:
+    """Why a column is neither one of numbers nor one of groups; "" if it is."""
     if len(answers) < 10:
-        return "", f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
-    number = pd.api.types.is_numeric_dtype(answers) and not pd.api.types.is_bool_dtype(answers)
-    values = answers if number else answers.astype(str)
+        return f"{count_of(len(answers), 'participant')} with ratings answered it: too few"
+    are_numbers = _are_numbers(answers)
+    values = answers if are_numbers else answers.astype(str)
     distinct = values.nunique()
+    all_differ = distinct == len(values)
+    last_word = name.lower().replace("_", " ").split()[-1:]
     if distinct == 1:
-        return "", "the same for everybody"
-    if distinct == len(values) and name.lower().replace("_", " ").split()[-1:] in (
-        ["id"],
-        ["pid"],
-        ["uuid"],
-    ):
-        return "", "an identifier"
-    if number:
-        whole = (values == np.round(values)).all()
-        running = whole and distinct == len(values) and np.ptp(values) == len(values) - 1
-        return ("", "a running number") if running else ("number", "")
-    if distinct == len(values):
-        return "", "another text for everybody"
+        return "the same for everybody"
+    if all_differ and last_word in (["id"], ["pid"], ["uuid"]):
+        return "an identifier"
+    if are_numbers:
+        are_whole = (values == np.round(values)).all()
+        if are_whole and all_differ and np.ptp(values) == len(values) - 1:
+            return "a running number"
+        return ""
+    if all_differ:
+        return "another text for everybody"
     if distinct > min(MOST_GROUPS, len(values) / FEWEST_PER_GROUP):
-        return "", f"{distinct} groups of {len(values)} participants are too many"
-    return "group", ""
+        return f"{distinct} groups of {len(values)} participants are too many"
+    return ""
 
 
-def analysis_of_variance(sums: np.ndarray) -> tuple[np.ndarray, ...]:
+class AnalysisOfVariance(NamedTuple):
+    """Sums of squares between and within groups, and their degrees of freedom."""
+
+    between: np.ndarray
+    within: np.ndarray
+    freedom_between: np.ndarray
+    freedom_within: np.ndarray
+
+
+def analysis_of_variance(sums: np.ndarray) -> AnalysisOfVariance:
     """Sums of squares between and within groups, and their degrees of freedom; NaN if nothing varies.
 
     ``sums`` (..., groups, 3) hold for each group n, the sum and the sum of squares.
     """
     n, total, squares = np.moveaxis(np.asarray(sums, dtype=float), -1, 0)
+    is_group = n > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        grand = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
-    between = np.where(n > 0, total**2 / np.where(n > 0, n, 1), 0).sum(axis=-1) - grand
-    whole = squares.sum(axis=-1) - grand
-    groups = (n > 0).sum(axis=-1)
-    varies = rounded(whole / np.maximum(squares.sum(axis=-1), 1)) > 0
-    between = np.where(varies, between, np.nan)
-    return between, np.maximum(whole - between, 0), groups - 1, n.sum(axis=-1) - groups
+        of_mean = total.sum(axis=-1) ** 2 / n.sum(axis=-1)
+    of_groups = np.where(is_group, total**2 / np.where(is_group, n, 1), 0).sum(axis=-1)
+    total_squares = squares.sum(axis=-1) - of_mean
+    varies = rounded(total_squares / np.maximum(squares.sum(axis=-1), 1)) > 0
+    between = np.where(varies, of_groups - of_mean, np.nan)
+    groups = is_group.sum(axis=-1)
+    return AnalysisOfVariance(
+        between=between,
+        within=np.maximum(total_squares - between, 0),
+        freedom_between=groups - 1,
+        freedom_within=n.sum(axis=-1) - groups,
+    )
 
 
 def omega_squared(sums: np.ndarray) -> np.ndarray:
@@ -731,12 +966,13 @@ def omega_squared(sums: np.ndarray) -> np.ndarray:
     >>> round(float(omega_squared(sums)), 3)
     0.636
     """
-    between, within_them, above, below = analysis_of_variance(sums)
+    variation = analysis_of_variance(sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        square = within_them / below
-        return np.where(
-            below > 0, (between - above * square) / (between + within_them + square), np.nan
-        )
+        mean_square = variation.within / variation.freedom_within
+        by_chance = variation.freedom_between * mean_square
+        total = variation.between + variation.within + mean_square
+        share = (variation.between - by_chance) / total
+    return np.where(variation.freedom_within > 0, share, np.nan)
 
 
 def participant_means(study: Study) -> pd.Series:
@@ -744,12 +980,9 @@ def participant_means(study: Study) -> pd.Series:
 
     Rounded, since means that are equal differ in their last bits by the order of summation, and would not tie in ranks.
     """
-    return rounded(
-        conversation_ratings(study)
-        .groupby("participant", sort=False)["ground_truth"]
-        .mean()
-        .dropna()
-    )
+    conversations = conversation_ratings(study)
+    means = conversations.groupby("participant", sort=False)["ground_truth"].mean()
+    return rounded(means.dropna())
 
 
 @finding
@@ -781,107 +1014,193 @@ def relations_of(
 ) -> Relations:
     """Relations of a sheet's columns to one number per participant; without permutations p by t and F."""
     columns = characteristic_columns(sheet, means.index)
-    examined, rows, p = columns[columns["kind"] != ""], {}, {}
+    examined = columns[columns["kind"] != ""]
+    left_out = columns[columns["kind"] == ""]
+    in_keys = safe_names(examined.index)
     generator = np.random.default_rng(bootstrap.seed)
+    numbers = []
+    p_values = {}
     for name, kind in examined["kind"].items():
-        values = sheet.set_index("participant")[name].reindex(means.index).dropna()
-        relate = number_relation if kind == "number" else group_relation
-        rows[name], p[name] = relate(
-            values, means[values.index], bootstrap, permutations, generator
-        )
-    measures = {"number": "correlation", "group": "omega_squared"}
-    safe = safe_names(rows)
-    keys = {
-        name: f"characteristic_{measures[examined.loc[name, 'kind']]}_{safe[name]}" for name in rows
-    }
-    estimates = estimate_table(rows, "characteristic", keys)
-    tests = pd.DataFrame({"p": p}, index=estimates.index, dtype=float).assign(q=np.nan)
-    known = tests["p"].notna()
-    if known.any():
-        tests.loc[known, "q"] = stats.false_discovery_control(tests.loc[known, "p"])
+        answers = sheet.set_index("participant")[name].reindex(means.index).dropna()
+        means_of_answers = means[answers.index]
+        if kind == "number":
+            relation = _correlation(answers, means_of_answers, bootstrap, permutations, generator)
+            key = f"characteristic_correlation_{in_keys[name]}"
+        else:
+            relation = _explained_by_groups(
+                answers, means_of_answers, bootstrap, permutations, generator
+            )
+            key = f"characteristic_omega_squared_{in_keys[name]}"
+        numbers.append(relation.number(name, key))
+        p_values[name] = relation.p
+    estimates = estimate_table({}, "characteristic", {})
+    if numbers:
+        estimates = tabulate("characteristic", numbers, bootstrap)
+    tests = _tests(p_values, examined.index)
+    return Relations(
+        estimates=estimates,
+        tests=tests,
+        left_out=left_out[["reason"]],
+        summary=_summary(tests, sheet, len(means)),
+    )
+
+
+def _tests(p_values: dict[str, float], names: pd.Index) -> pd.DataFrame:
+    """P and q values of the characteristics that were examined, and which count as related."""
+    tests = pd.DataFrame({"p": p_values}, index=names, dtype=float).assign(q=np.nan)
+    tested = tests["p"].notna()
+    if tested.any():
+        tests.loc[tested, "q"] = stats.false_discovery_control(tests.loc[tested, "p"])
     tests["related"] = rounded(tests["q"]) <= FALSE_DISCOVERY_RATE
-    reason = NO_SHEET if sheet is None else NO_COLUMN
-    reason = "" if known.any() else reason if tests.empty else "no characteristic can be tested"
-    method = f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}"
-    summary = {
-        name: estimate_row(
+    return tests
+
+
+def _summary(tests: pd.DataFrame, sheet: pd.DataFrame | None, participants: int) -> pd.DataFrame:
+    """How many characteristics were examined, and how many of them are related."""
+    reason = ""
+    if sheet is None:
+        reason = NO_SHEET
+    elif tests.empty:
+        reason = NO_COLUMN
+    elif tests["p"].isna().all():
+        reason = "no characteristic can be tested"
+    counts = {"examined": len(tests), "related": int(tests["related"].sum())}
+    rows = {}
+    for name, count in counts.items():
+        rows[name] = estimate_row(
             np.nan if reason else count,
-            n=len(means),
+            n=participants,
             unit="characteristics",
-            method=method,
+            method=f"Benjamini-Hochberg, false discovery rate {FALSE_DISCOVERY_RATE:g}",
             reason=reason,
             key=f"characteristics_{name}",
         )
-        for name, count in (("examined", len(tests)), ("related", int(tests["related"].sum())))
-    }
-    left_out = columns.loc[columns["kind"] == "", ["reason"]]
-    return Relations(estimates, tests, left_out, estimate_table(summary, "characteristics"))
+    return estimate_table(rows, "characteristics")
 
 
-def number_relation(
-    values: pd.Series, y: pd.Series, bootstrap, permutations, generator
-) -> tuple[dict, float]:
-    """Spearman's correlation as a row of estimates, and its p value."""
-    x, y_values, n = values.to_numpy(dtype=float), rounded(y.to_numpy()), len(values)
-    common = {
-        "n": n,
+@dataclass(frozen=True, eq=False)
+class _Relation:
+    """How strongly a characteristic is related to participants' means, and its p value; or why it can't be said."""
+
+    participants: pd.Index
+    unit: str
+    method: str
+    estimate: Estimate | None = None
+    p: float = np.nan
+    interval: str | None = None
+    reason: str = ""
+
+    def number(self, label: str, key: str) -> Number:
+        """Its number under a key."""
+
+        def estimate() -> Estimate:
+            need(not self.reason, self.reason)
+            return self.estimate
+
+        return Number(
+            label=label,
+            statistic=estimate,
+            unit=self.unit,
+            method=self.method,
+            rows=self.participants,
+            key=key,
+            interval=self.interval,
+        )
+
+
+def _correlation(
+    answers: pd.Series,
+    means: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    permutations: int,
+    generator: np.random.Generator,
+) -> _Relation:
+    """Spearman's correlation of numbers with participants' means."""
+    described = {
+        "participants": answers.index,
         "unit": "Spearman's rho",
         "method": "Spearman's rank correlation with participants' mean ratings",
     }
-    if np.ptp(y_values) == 0:
-        return estimate_row(**common, reason="the ratings do not vary"), np.nan
-    rho, p = stats.spearmanr(x, y_values)
+    x = answers.to_numpy(dtype=float)
+    y = rounded(means.to_numpy())
+    n = len(x)
+    if np.ptp(y) == 0:
+        return _Relation(**described, reason="the ratings do not vary")
+    rho, p = stats.spearmanr(x, y)
     if permutations:
-        centered = [
-            (ranks - ranks.mean()) / ranks.std()
-            for ranks in (stats.rankdata(x), stats.rankdata(y_values))
-        ]
-        strength = lambda order: np.abs(centered[1][order] @ centered[0]) / n  # noqa: E731
+        standard_x = stats.zscore(stats.rankdata(x))
+        standard_y = stats.zscore(stats.rankdata(y))
+
+        def strength(order: np.ndarray) -> np.ndarray:
+            return np.abs(standard_y[order] @ standard_x) / n
+
         p = share_as_strong(strength, abs(rho), n, permutations, generator)
-    codes = bootstrap.codes(values.index)
-    draws = bootstrap.in_every_draw(lambda weights: spearman_in_draws(x, y_values, weights, codes))
-    return bootstrap.row(Estimate(rho, *bootstrap.interval(draws, values.index)), **common), float(
-        p
-    )
+    codes = bootstrap.codes(answers.index)
+
+    def correlation(weights: np.ndarray) -> np.ndarray:
+        return spearman_in_draws(x, y, weights, codes)
+
+    draws = bootstrap.in_every_draw(correlation)
+    estimate = Estimate(rho, *bootstrap.interval(draws, answers.index))
+    return _Relation(**described, estimate=estimate, p=float(p))
 
 
-def group_relation(
-    values: pd.Series, y: pd.Series, bootstrap, permutations, generator
-) -> tuple[dict, float]:
-    """Omega squared as a row of estimates, and its p value."""
-    groups, y_values, n = (
-        pd.get_dummies(values.astype(str), dtype=float).to_numpy(),
-        y.to_numpy(),
-        len(y),
-    )
-    unit = "share of the variance of participants' means (omega squared)"
-    common = {
-        "n": n,
-        "unit": unit,
+def _explained_by_groups(
+    answers: pd.Series,
+    means: pd.Series,
+    bootstrap: ParticipantBootstrap,
+    permutations: int,
+    generator: np.random.Generator,
+) -> _Relation:
+    """Omega squared of groups of participants in their means."""
+    groups = pd.get_dummies(answers.astype(str), dtype=float).to_numpy()
+    described = {
+        "participants": answers.index,
+        "unit": "share of the variance of participants' means (omega squared)",
         "method": f"omega squared of {count_of(groups.shape[1], 'group')}",
     }
-    sums = (
-        groups[:, :, None] * np.column_stack([np.ones(n), y_values, y_values**2])[:, None, :]
-    ).sum(axis=0)
-    between, within_them, above, below = (float(part) for part in analysis_of_variance(sums))
+    y = means.to_numpy()
+    n = len(y)
+    moments = np.column_stack([np.ones(n), y, y**2])
+    sums = (groups[:, :, None] * moments[:, None, :]).sum(axis=0)
+    variation = analysis_of_variance(sums)
+    between = float(variation.between)
+    inside = float(variation.within)
     if not np.isfinite(between):
-        return estimate_row(**common, reason="the ratings do not vary"), np.nan
-    f, whole = between / max(within_them, 1e-12) * below / above, between + within_them
-    p = float(stats.f.sf(f, above, below))
+        return _Relation(**described, reason="the ratings do not vary")
+
+    freedom_ratio = variation.freedom_within / variation.freedom_between
+    f = float(between / max(inside, 1e-12) * freedom_ratio)
+    p = float(stats.f.sf(f, variation.freedom_between, variation.freedom_within))
     if permutations:
-        centered, by_size = y_values - y_values.mean(), groups / np.sqrt(groups.sum(axis=0))
-        strength = lambda order: ((centered[order] @ by_size) ** 2).sum(axis=1) / whole  # noqa: E731
-        p = share_as_strong(strength, between / whole, n, permutations, generator)
-    estimate = Estimate(
-        float(omega_squared(sums)), reason="no interval: the groups tell the means exactly"
-    )
-    if rounded(within_them / max(between, 1e-12)) > 0:
-        low, high = noncentral_limits(f, int(above), int(below), n, bootstrap.confidence)
-        estimate = Estimate(estimate.estimate, min(low, estimate.estimate), high)
-    return bootstrap.row(estimate, **common, how=f"{bootstrap.confidence:.0%} {NONCENTRAL}"), p
+        centered = y - y.mean()
+        by_root_of_size = groups / np.sqrt(groups.sum(axis=0))
+        total = between + inside
+
+        def strength(order: np.ndarray) -> np.ndarray:
+            squares_between = (centered[order] @ by_root_of_size) ** 2
+            return squares_between.sum(axis=1) / total
+
+        p = share_as_strong(strength, between / total, n, permutations, generator)
+
+    omega = float(omega_squared(sums))
+    estimate = Estimate(omega, reason="no interval: the groups tell the means exactly")
+    if rounded(inside / max(between, 1e-12)) > 0:
+        freedom_between = int(variation.freedom_between)
+        freedom_within = int(variation.freedom_within)
+        low, high = noncentral_limits(f, freedom_between, freedom_within, n, bootstrap.confidence)
+        estimate = Estimate(omega, min(low, omega), high)
+    interval = f"{bootstrap.confidence:.0%} {NONCENTRAL}"
+    return _Relation(**described, estimate=estimate, p=p, interval=interval)
 
 
-def share_as_strong(strength, observed: float, n: int, permutations: int, generator) -> float:
+def share_as_strong(
+    strength: Callable[[np.ndarray], np.ndarray],
+    observed: float,
+    n: int,
+    permutations: int,
+    generator: np.random.Generator,
+) -> float:
     """Share of permutations at least as strong as the observed one, which counts as one of them."""
     as_strong = 0
     for piece in pieces(permutations, n, 2000):
@@ -891,27 +1210,36 @@ def share_as_strong(strength, observed: float, n: int, permutations: int, genera
 
 
 def noncentral_limits(
-    f: float, above: int, below: int, n: int, confidence: float
+    f: float, freedom_between: int, freedom_within: int, n: int, confidence: float
 ) -> tuple[float, float]:
     """Limits of the explained share, from the noncentralities whose quantiles f is."""
     tail = (1 - confidence) / 2
     limits = []
     for level in (1 - tail, tail):
-        if stats.f.cdf(f, above, below) <= level:
-            limits.append(0.0)
-            continue
-        left, right = 0.0, 1.0
-        while stats.ncf.cdf(f, above, below, right) > level and right < 1e6:
-            right *= 2
-        for _ in range(60):
-            middle = (left + right) / 2
-            left, right = (
-                (middle, right)
-                if stats.ncf.cdf(f, above, below, middle) > level
-                else (left, middle)
-            )
-        limits.append(left / (left + n))
+        noncentrality = _noncentrality(f, freedom_between, freedom_within, level)
+        limits.append(noncentrality / (noncentrality + n))
     return limits[0], limits[1]
+
+
+def _noncentrality(f: float, freedom_between: int, freedom_within: int, level: float) -> float:
+    """Noncentrality of the F distribution of which f is a quantile, by bisection; 0 if there is none."""
+
+    def probability_below(noncentrality: float) -> float:
+        return stats.ncf.cdf(f, freedom_between, freedom_within, noncentrality)
+
+    if stats.f.cdf(f, freedom_between, freedom_within) <= level:
+        return 0.0
+    low = 0.0
+    high = 1.0
+    while probability_below(high) > level and high < 1e6:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if probability_below(middle) > level:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @finding
@@ -931,55 +1259,92 @@ def explained_together(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     20 more of them than coefficients.
     """
     require_own(study, bootstrap)
-    means, sheet = participant_means(study), study.participants
+    means = participant_means(study)
+    sheet = study.participants
     columns = characteristic_columns(sheet, means.index)
-    columns = columns[(columns["kind"] != "") & (columns["answers"] >= 0.8 * len(means))]
-    reason, design, y = (
-        NO_SHEET if sheet is None else "" if len(means) else "no conversation has a ground truth",
-        None,
-        means,
-    )
-    if not reason and columns.empty:
+    often_answered = columns["answers"] >= 0.8 * len(means)
+    columns = columns[(columns["kind"] != "") & often_answered]
+
+    answered = means
+    design = np.empty((0, 0))
+    reason = ""
+    if sheet is None:
+        reason = NO_SHEET
+    elif means.empty:
+        reason = "no conversation has a ground truth"
+    elif columns.empty:
         reason = NO_COLUMN
-    if not reason:
-        design, y = characteristics_design(sheet, columns, means)
-        if len(y) - design.shape[1] < 20:
-            coefficients = count_of(design.shape[1], "coefficient")
-            reason = f"{count_of(len(y), 'participant')} answered all, too few for {coefficients}"
-        elif rounded(np.ptp(y)) == 0:
-            reason = "the ratings do not vary"
+    else:
+        design, answered = characteristics_design(sheet, columns, means)
+        reason = _why_not_explained(design, answered)
+
     keys = {
         "explained, adjusted": "characteristics_explained",
         "predicted, cross-validated": "characteristics_explained_cross_validated",
     }
-    common, method = (
-        {"n": len(y), "unit": "share of the variance of participants' means"},
-        count_of(len(columns), "characteristic"),
-    )
+    common = {"n": len(answered), "unit": "share of the variance of participants' means"}
+    method = count_of(len(columns), "characteristic")
     if reason:
-        return estimate_table(
-            dict.fromkeys(keys, estimate_row(**common, method=method, reason=reason)), "share", keys
-        )
+        without_number = estimate_row(**common, method=method, reason=reason)
+        return estimate_table(dict.fromkeys(keys, without_number), "share", keys)
+
     method = f"{method}, {count_of(design.shape[1] - 1, 'coefficient')}"
-    n, width = design.shape
-    basis = np.linalg.qr(design)[0]
-    residual, whole = y.to_numpy() - basis @ (basis.T @ y.to_numpy()), ((y - y.mean()) ** 2).sum()
-    rest = (residual**2).sum()
-    adjusted = 1 - rest / (n - width) / (whole / (n - 1))
-    f = (whole - rest) / (width - 1) / (rest / (n - width))
-    low, high = noncentral_limits(f, width - 1, n - width, n, bootstrap.confidence)
-    how = f"adjusted R squared, {method}; {bootstrap.confidence:.0%} {NONCENTRAL}"
-    leverage = np.minimum((basis**2).sum(axis=1), 1)
-    alone = leverage > 1 - 1e-9  # a participant who is the only one of a group can't be predicted
-    predicted = ((residual[~alone] / (1 - leverage[~alone])) ** 2).sum()
-    without = (((y.to_numpy() - y.mean()) * n / (n - 1))[~alone] ** 2).sum()
-    rows = (
-        estimate_row(adjusted, min(low, adjusted), high, **common, method=how),
-        estimate_row(
-            1 - predicted / without, **common, method=f"leave one participant out, {method}"
+    y = answered.to_numpy()
+    explained = _adjusted_r2(design, y, bootstrap.confidence)
+    rows = {
+        "explained, adjusted": estimate_row(
+            explained.estimate,
+            explained.low,
+            explained.high,
+            **common,
+            method=f"adjusted R squared, {method}; {bootstrap.confidence:.0%} {NONCENTRAL}",
         ),
-    )
-    return estimate_table(dict(zip(keys, rows, strict=True)), "share", keys)
+        "predicted, cross-validated": estimate_row(
+            _predicted_r2(design, y),
+            **common,
+            method=f"leave one participant out, {method}",
+        ),
+    }
+    return estimate_table(rows, "share", keys)
+
+
+def _why_not_explained(design: np.ndarray, means: pd.Series) -> str:
+    """Why the characteristics can't explain participants' means; "" if they can."""
+    if len(means) - design.shape[1] < 20:
+        coefficients = count_of(design.shape[1], "coefficient")
+        participants = count_of(len(means), "participant")
+        return f"{participants} answered all, too few for {coefficients}"
+    if rounded(np.ptp(means)) == 0:
+        return "the ratings do not vary"
+    return ""
+
+
+def _adjusted_r2(design: np.ndarray, y: np.ndarray, confidence: float) -> Estimate:
+    """Adjusted R squared, with the interval from the noncentral F distribution."""
+    n, coefficients = design.shape
+    basis = np.linalg.qr(design)[0]
+    residuals = y - basis @ (basis.T @ y)
+    residual_squares = (residuals**2).sum()
+    total_squares = ((y - y.mean()) ** 2).sum()
+    residual_variance = residual_squares / (n - coefficients)
+    adjusted = 1 - residual_variance / (total_squares / (n - 1))
+    explained_variance = (total_squares - residual_squares) / (coefficients - 1)
+    f = explained_variance / residual_variance
+    low, high = noncentral_limits(f, coefficients - 1, n - coefficients, n, confidence)
+    return Estimate(adjusted, min(low, adjusted), high)
+
+
+def _predicted_r2(design: np.ndarray, y: np.ndarray) -> float:
+    """R squared of each participant's mean as predicted from all other participants."""
+    n = len(y)
+    basis = np.linalg.qr(design)[0]
+    residuals = y - basis @ (basis.T @ y)
+    leverage = np.minimum((basis**2).sum(axis=1), 1)
+    # A participant who is the only one of a group can't be predicted.
+    predictable = leverage <= 1 - 1e-9
+    errors = residuals[predictable] / (1 - leverage[predictable])
+    from_mean_of_others = (y - y.mean())[predictable] * n / (n - 1)
+    return 1 - (errors**2).sum() / (from_mean_of_others**2).sum()
 
 
 def characteristics_design(
@@ -989,19 +1354,17 @@ def characteristics_design(
     answers = sheet.set_index("participant")[list(columns.index)].reindex(means.index).dropna()
     parts = [np.ones((len(answers), 1))]
     for name, kind in columns["kind"].items():
+        values = answers[name]
         if kind == "group":
-            parts.append(
-                pd.get_dummies(answers[name].astype(str), drop_first=True, dtype=float).to_numpy()
-            )
-        elif len(answers) and np.ptp(answers[name]) > 0:
-            parts.append(
-                ((answers[name] - answers[name].mean()) / answers[name].std()).to_numpy(float)[
-                    :, None
-                ]
-            )
+            indicators = pd.get_dummies(values.astype(str), drop_first=True, dtype=float)
+            parts.append(indicators.to_numpy())
+        elif len(values) and np.ptp(values) > 0:
+            standardized = (values - values.mean()) / values.std()
+            parts.append(standardized.to_numpy(float)[:, None])
     design = np.concatenate(parts, axis=1)
-    kept = []
+    independent = []
     for column in range(design.shape[1]):
-        if np.linalg.matrix_rank(design[:, [*kept, column]]) > len(kept):
-            kept.append(column)
-    return design[:, kept], means[answers.index]
+        with_column = [*independent, column]
+        if np.linalg.matrix_rank(design[:, with_column]) > len(independent):
+            independent = with_column
+    return design[:, independent], means[answers.index]
