@@ -2,7 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sense7.estimators.alpha import (
     usable,
 )
 from sense7.estimators.bootstrap import MOST_UNDEFINED, ParticipantBootstrap, ratio
-from sense7.estimators.cumulative_logit import fit_cumulative_logit, separated
+from sense7.estimators.cumulative_logit import CumulativeLogit, fit_cumulative_logit, separated
 from sense7.estimators.effect_size import cohens_d, group_moments, mean_difference
 from sense7.estimators.estimates import (
     Estimate,
@@ -27,10 +27,26 @@ from sense7.estimators.estimates import (
 )
 from sense7.estimators.factor import ITEMS_FOR_A_FACTOR, fit_one_factor
 from sense7.estimators.least_squares import coefficient, within
-from sense7.estimators.mixed import fit_nested, nested_sums, satterthwaite, satterthwaite_f
+from sense7.estimators.mixed import (
+    Nested,
+    NestedSums,
+    fit_nested,
+    nested_sums,
+    satterthwaite,
+    satterthwaite_f,
+)
 from sense7.estimators.order import rounded
-from sense7.findings.core import Number, finding, need, require_own, resampled, share, tabulate
-from sense7.findings.measures import conversation_ratings, turn_rating, turn_ratings
+from sense7.findings.core import (
+    NotComputable,
+    Number,
+    finding,
+    need,
+    require_own,
+    resampled,
+    share,
+    tabulate,
+)
+from sense7.findings.measures import conversation_ratings, need_prompt, turn_rating, turn_ratings
 from sense7.study import Study
 from sense7.taxonomy import DIMENSION_NAMES
 from sense7.terminal import count_of
@@ -52,7 +68,8 @@ __all__ = [
     "prompted_minus_mean_of_others",
 ]
 
-POINTS, LEVEL = "points (levels from 1 to 5)", "level (from 1 to 5)"
+POINTS = "points (levels from 1 to 5)"
+LEVEL = "level (from 1 to 5)"
 RATINGS = {
     "ground_truth": ("ground truth of the conversation", "condition_mean"),
     "overall": ("mean overall rating of the conversation's turns", "condition_mean_overall"),
@@ -69,17 +86,19 @@ MOST_CONDITIONS = 12  # with more, pairs are more than a reader can take in
 
 def ordered_conditions(study: Study) -> list[str]:
     """Conditions in the order in which they are compared: the prompted one, then by name."""
-    return sorted(study.conditions, key=lambda name: name != study.prompted_condition)
+    prompted = [name for name in study.conditions if name == study.prompted_condition]
+    not_prompted = [name for name in study.conditions if name != study.prompted_condition]
+    return prompted + not_prompted
 
 
 def condition_pairs(study: Study) -> dict[str, tuple[str, str]]:
     """All pairs of conditions that are compared, by the row's name; none if there are more than 12 conditions."""
-    pairs = (
-        itertools.combinations(ordered_conditions(study), 2)
-        if len(study.conditions) <= MOST_CONDITIONS
-        else ()
-    )
-    return {f"{first} minus {second}": (first, second) for first, second in pairs}
+    if len(study.conditions) > MOST_CONDITIONS:
+        return {}
+    pairs = {}
+    for first, second in itertools.combinations(ordered_conditions(study), 2):
+        pairs[f"{first} minus {second}"] = (first, second)
+    return pairs
 
 
 def pairs_in_keys(study: Study) -> dict[str, str]:
@@ -95,7 +114,11 @@ def no_pairs(study: Study) -> str:
     """Why no pair of conditions is compared; "" if pairs are."""
     if len(study.conditions) > MOST_CONDITIONS:
         return f"{len(study.conditions)} conditions are too many to compare all pairs"
-    return (NO_CONDITION, ONE_CONDITION)[len(study.conditions)] if len(study.conditions) < 2 else ""
+    if not study.conditions:
+        return NO_CONDITION
+    if len(study.conditions) == 1:
+        return ONE_CONDITION
+    return ""
 
 
 def compared_conversations(study: Study, rating: str = "ground_truth") -> pd.DataFrame:
@@ -112,8 +135,8 @@ def present_in(study: Study, frame: pd.DataFrame) -> list[str]:
 
 def need_prompted(study: Study, present: list[str]) -> None:
     """What comparing the prompted condition with others needs."""
-    known = study.prompted_condition is not None
-    need(known, f"which condition is prompted is not known: {study.prompted_reason}")
+    is_identified = study.prompted_condition is not None
+    need(is_identified, f"which condition is prompted is not known: {study.prompted_reason}")
     need(study.prompted_condition in present, "no rated conversation in the prompted condition")
     need(len(present) > 1, "no rated conversation in any other condition")
 
@@ -134,25 +157,25 @@ def condition_design(study: Study) -> Design:
     participants*; if at most 10% did, *between participants*; otherwise *mixed*. If nobody has two conversations, it is
     between participants. Its kind may also be *one condition* and *no condition*.
     """
-    known = study.conversations[study.conversations["condition"].notna()]
-    met = known.groupby("participant")["condition"].agg(["size", "nunique"])
-    if len(study.conditions) < 2:
-        kind = ("no condition", "one condition")[len(study.conditions)]
-        return Design(kind, (NO_CONDITION, ONE_CONDITION)[len(study.conditions)], len(met))
-    several = met.loc[met["size"] > 1, "nunique"]
-    if several.empty:
+    with_condition = study.conversations[study.conversations["condition"].notna()]
+    met = with_condition.groupby("participant")["condition"].agg(["size", "nunique"])
+    if not study.conditions:
+        return Design("no condition", NO_CONDITION, len(met))
+    if len(study.conditions) == 1:
+        return Design("one condition", ONE_CONDITION, len(met))
+    conditions_met = met.loc[met["size"] > 1, "nunique"]
+    if conditions_met.empty:
         return Design("between participants", "no participant has two conversations", len(met))
-    share = (several > 1).mean()
-    kind = (
-        "within participants"
-        if share >= 0.9
-        else "between participants"
-        if share <= 0.1
-        else "mixed"
-    )
+    met_several = conditions_met > 1
+    met_all = conditions_met == len(study.conditions)
+    kind = "mixed"
+    if met_several.mean() >= 0.9:
+        kind = "within participants"
+    elif met_several.mean() <= 0.1:
+        kind = "between participants"
     words = (
-        f"{(several > 1).sum():,} of {count_of(len(several), 'participant')} with several conversations met several "
-        f"conditions, and {(several == len(study.conditions)).sum():,} met all {len(study.conditions)}"
+        f"{met_several.sum():,} of {count_of(len(conditions_met), 'participant')} with several conversations "
+        f"met several conditions, and {met_all.sum():,} met all {len(study.conditions)}"
     )
     return Design(kind, words, len(met))
 
@@ -181,23 +204,29 @@ def condition_means(
     ``rating`` is ``ground_truth`` or ``overall``. Conversations without it are left out.
     """
     require_own(study, bootstrap)
-    frame, safe, (words, key) = (
-        compared_conversations(study, rating),
-        safe_names(study.conditions),
-        RATINGS[rating],
-    )
+    frame = compared_conversations(study, rating)
+    words, key = RATINGS[rating]
+    in_keys = safe_names(study.conditions)
 
-    def mean(own: pd.DataFrame):
-        need(study.conditions, NO_CONDITION)
-        need(len(frame), f"no conversation with a condition has a {words} in this data set")
-        need(len(own), f"no conversation of this condition has a {words}")
-        return share(bootstrap, own["y"], np.ones(len(own)), own["participant"])
+    def number(name: str) -> Number:
+        rows = frame[frame["condition"] == name]
 
-    numbers = []
-    for name in ordered_conditions(study) or ["no condition"]:
-        own, method = frame[frame["condition"] == name], f"mean over conversations of the {words}"
-        key_of_name = f"{key}_{safe[name]}" if name in safe else ""
-        numbers.append(Number(name, partial(mean, own), LEVEL, method, own, key_of_name))
+        def mean() -> np.ndarray:
+            need(study.conditions, NO_CONDITION)
+            need(len(frame), f"no conversation with a condition has a {words} in this data set")
+            need(len(rows), f"no conversation of this condition has a {words}")
+            return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
+
+        return Number(
+            label=name,
+            statistic=mean,
+            unit=LEVEL,
+            method=f"mean over conversations of the {words}",
+            rows=rows,
+            key=f"{key}_{in_keys[name]}" if name in in_keys else "",
+        )
+
+    numbers = [number(name) for name in ordered_conditions(study) or ["no condition"]]
     return tabulate("condition", numbers, bootstrap)
 
 
@@ -213,35 +242,60 @@ def condition_differences(
     says so if there are fewer than two conditions, or more than 12. n counts conversations.
     """
     require_own(study, bootstrap)
-    frame, keys, method = (
-        compared_conversations(study),
-        pairs_in_keys(study),
-        "difference of means over conversations",
-    )
-    unit, statistic, undefined = POINTS, mean_difference, "no rated conversation"
+    frame = compared_conversations(study)
+    in_keys = pairs_in_keys(study)
+    unit = POINTS
+    statistic = mean_difference
+    undefined = "no rated conversation"
     if standardized:
-        unit, statistic, undefined = (
-            "Cohen's d",
-            cohens_d,
-            "too few conversations, or ratings that do not vary",
-        )
+        unit = "Cohen's d"
+        statistic = cohens_d
+        undefined = "too few conversations, or ratings that do not vary"
 
-    def difference(both: pd.DataFrame, pair: tuple[str, str]):
-        need(pair, no_pairs(study))
-        empty = [one for one in pair if not (both["condition"] == one).any()]
-        need(not empty, f"no rated conversation in {' and '.join(empty)}")
-        moments = group_moments(both["y"], both["condition"] == pair[1])
-        return resampled(bootstrap, statistic, moments, both["participant"])
+    def number(name: str, first: str, second: str) -> Number:
+        rows = frame[frame["condition"].isin([first, second])]
+
+        def difference() -> np.ndarray:
+            empty = [
+                condition
+                for condition in (first, second)
+                if condition not in set(rows["condition"])
+            ]
+            need(not empty, f"no rated conversation in {' and '.join(empty)}")
+            moments = group_moments(rows["y"], rows["condition"] == second)
+            return resampled(bootstrap, statistic, moments, rows["participant"])
+
+        method = "difference of means over conversations"
+        key = ""
+        if standardized:
+            method += ", in standard deviations"
+            key = f"condition_d_{in_keys[name]}"
+        return Number(
+            label=name,
+            statistic=difference,
+            unit=unit,
+            method=method,
+            rows=rows,
+            key=key,
+            undefined=undefined,
+        )
 
     numbers = []
-    for name, pair in (condition_pairs(study) or {"no pair": ()}).items():
-        both = frame[frame["condition"].isin(pair)] if pair else frame
-        ways = method + ", in standard deviations" * bool(standardized and pair)
-        key = f"condition_d_{keys[name]}" if standardized and pair else ""
-        numbers.append(
-            Number(name, partial(difference, both, pair), unit, ways, both, key, undefined)
-        )
+    for name, (first, second) in condition_pairs(study).items():
+        numbers.append(number(name, first, second))
+    if not numbers:
+        method = "difference of means over conversations"
+        numbers = [_no_pair(study, frame, unit, method)]
     return tabulate("pair", numbers, bootstrap)
+
+
+def _no_pair(study: Study, rows: pd.DataFrame, unit: str, method: str) -> Number:
+    """The only row of a table of pairs where no pair is compared: it says why."""
+
+    def nothing() -> np.ndarray:
+        raise NotComputable(no_pairs(study))
+
+    return Number("no pair", nothing, unit, method, rows)
 
 
 @finding
@@ -254,29 +308,27 @@ def prompted_minus_mean_of_others(study: Study, bootstrap: ParticipantBootstrap)
     frame = compared_conversations(study)
     present = present_in(study, frame)
 
-    def difference():
+    def first_minus_others(sums: np.ndarray) -> np.ndarray:
+        means = ratio(sums)
+        return means[..., 0] - means[..., 1:].mean(axis=-1)
+
+    def difference() -> np.ndarray:
         need(study.conditions, NO_CONDITION)
         need(len(frame), NEVER_RATED)
         need_prompted(study, present)
+        sums = sums_by_condition(frame, present)
+        return resampled(bootstrap, first_minus_others, sums, frame["participant"])
 
-        def first_minus_rest(sums: np.ndarray) -> np.ndarray:
-            means = ratio(sums)
-            return means[..., 0] - means[..., 1:].mean(axis=-1)
-
-        return resampled(
-            bootstrap, first_minus_rest, sums_by_condition(frame, present), frame["participant"]
-        )
-
-    method, undefined = (
-        "mean of the prompted condition minus mean of the others' means",
-        "the ratings do not vary",
+    number = Number(
+        label="ground truth",
+        statistic=difference,
+        unit=POINTS,
+        method="mean of the prompted condition minus mean of the others' means",
+        rows=frame,
+        key="prompted_difference_ground_truth",
+        undefined="the ratings do not vary",
     )
-    key = "prompted_difference_ground_truth"
-    return tabulate(
-        "rating",
-        [Number("ground truth", difference, POINTS, method, frame, key, undefined)],
-        bootstrap,
-    )
+    return tabulate("rating", [number], bootstrap)
 
 
 def sums_by_condition(frame: pd.DataFrame, conditions: list[str]) -> np.ndarray:
@@ -298,38 +350,54 @@ def best_condition(study: Study, bootstrap: ParticipantBootstrap) -> dict:
     """
     require_own(study, bootstrap)
     frame = compared_conversations(study)
-    names = present_in(study, frame)
-    alone, best = np.nan, None
-    reason = no_share = NO_CONDITION if not study.conditions else NEVER_RATED if frame.empty else ""
-    if not reason and len(names) < 2:
-        reason = no_share = ONE_CONDITION
+    present = present_in(study, frame)
+    reason = ""
+    if not study.conditions:
+        reason = NO_CONDITION
+    elif frame.empty:
+        reason = NEVER_RATED
+    elif len(present) < 2:
+        reason = ONE_CONDITION
+    else:
+        sums = sums_by_condition(frame, present)
+        means = rounded(ratio(sums.sum(axis=0)))
+        is_highest = means >= means.max()
+        if is_highest.sum() > 1:
+            reason = "several conditions have the same highest mean"
+
+    best = None
+    share_of_resamples = np.nan
+    no_share = reason
     if not reason:
-        values = sums_by_condition(frame, names)
-        means = rounded(ratio(values.sum(axis=0)))
-        highest = means >= means.max()
-        if highest.sum() > 1:
-            reason = no_share = "several conditions have the same highest mean"
-    if not reason:
-        best, no_share = names[means.argmax()], bootstrap.too_few(frame["participant"])
+        best = present[means.argmax()]
+        no_share = bootstrap.too_few(frame["participant"]).replace("no interval", "no share")
     if not no_share:
-        drawn = rounded(bootstrap.distribution(ratio, values, frame["participant"]))
+        means_in_resamples = bootstrap.distribution(ratio, sums, frame["participant"])
+        means_in_resamples = rounded(means_in_resamples)
         # A condition that a resample does not hold is not the highest in it.
-        others = np.where(np.isnan(drawn), -np.inf, drawn)[:, ~highest]
-        alone = (drawn[:, highest] > others).all(axis=1).mean()
-    kind = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
-    method = f"{kind}; {count_of(bootstrap.draws, 'resampling')} of participants"
-    named = {
-        "estimate": best,
-        "n": len(frame),
-        "unit": "condition",
-        "method": kind,
-        "reason": reason,
-    }
-    shared = {"n": len(frame), "unit": "share of resamplings", "method": method}
-    shared["reason"] = no_share.replace("no interval", "no share")
+        compared = np.where(np.isnan(means_in_resamples), -np.inf, means_in_resamples)
+        of_best = means_in_resamples[:, is_highest]
+        share_of_resamples = (of_best > compared[:, ~is_highest]).all(axis=1).mean()
+
+    method = f"condition with the highest mean {RATINGS['ground_truth'][0]}"
+    resamples = count_of(bootstrap.draws, "resampling")
     return {
-        "best": named | {"key": "best_condition"},
-        "share": estimate_row(alone, **shared, key="best_condition_share"),
+        "best": {
+            "estimate": best,
+            "n": len(frame),
+            "unit": "condition",
+            "method": method,
+            "reason": reason,
+            "key": "best_condition",
+        },
+        "share": estimate_row(
+            share_of_resamples,
+            n=len(frame),
+            unit="share of resamplings",
+            method=f"{method}; {resamples} of participants",
+            reason=no_share,
+            key="best_condition_share",
+        ),
     }
 
 
@@ -351,10 +419,14 @@ class Contrasts:
     @property
     def shown(self) -> pd.DataFrame:
         """The pairs in words."""
-        forms = ["{:z.3f}".format, "{:.3f}".format, "{:.1f}".format, p_in_words, p_in_words]
-        return pd.DataFrame(
-            {name: self.pairs[name].map(form) for name, form in zip(self.pairs, forms, strict=True)}
-        )
+        forms = {
+            "difference": "{:z.3f}".format,
+            "standard error": "{:.3f}".format,
+            "degrees of freedom": "{:.1f}".format,
+            "p": p_in_words,
+            "p (Holm)": p_in_words,
+        }
+        return pd.DataFrame({name: self.pairs[name].map(form) for name, form in forms.items()})
 
 
 @finding
@@ -383,67 +455,120 @@ def mixed_contrasts(
     equal to 2e-4, Holm's p and degrees of freedom to 0.1%.
     """
     require_own(study, bootstrap)
-    frame = compared_conversations(study) if frame is None else frame
-    present, n, keys = present_in(study, frame), len(frame), pairs_in_keys(study)
-    columns = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
-    pairs, differences, tests = pd.DataFrame(columns=columns), {}, {}
-    overall = estimate_row(
-        n=n,
-        unit="p value",
-        method=MODEL,
-        reason="too few participants and conversations for a test",
-    )
-    reason = no_pairs(study) or ("" if n else NEVER_RATED)
-    if not reason and len(present) < 2:
-        reason = "only one condition has rated conversations"
-    if not reason and rounded(np.ptp(frame["y"])) == 0:
-        reason = "the ratings do not vary"
+    if frame is None:
+        frame = compared_conversations(study)
+    present = present_in(study, frame)
+    n = len(frame)
+    reason = _why_no_contrasts(study, frame, present)
     if not reason:
         design = np.column_stack([frame["condition"] == name for name in present]).astype(float)
-        groups = frame.get("conversation")
         sums = nested_sums(
-            frame["y"].to_numpy(), design, frame["participant"], frame["condition"], groups
+            frame["y"].to_numpy(),
+            design,
+            frame["participant"],
+            frame["condition"],
+            frame.get("conversation"),
         )
         fit = fit_nested(sums)
-        if not np.isfinite(fit.variances).all() or fit.variances[3] < 1e-12:
+        residual_variance = fit.variances[3]
+        if not np.isfinite(fit.variances).all() or residual_variance < 1e-12:
             reason = "too few conversations for the model"
+
+    differences = {}
+    tests = {}
+    pairs = pd.DataFrame(columns=_CONTRAST_COLUMNS)
     if reason:
-        none = estimate_row(n=n, unit=POINTS, method=MODEL, reason=reason)
-        overall = none | {"unit": "p value"}
-        differences, tests = dict.fromkeys(keys, none), dict.fromkeys(keys, overall)
+        no_difference = estimate_row(n=n, unit=POINTS, method=MODEL, reason=reason)
+        overall = estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
+        differences = dict.fromkeys(condition_pairs(study), no_difference)
+        tests = dict.fromkeys(condition_pairs(study), overall)
     else:
-        known = {
-            name: pair for name, pair in condition_pairs(study).items() if set(pair) <= set(present)
-        }
-        weights = np.array(
-            [[(one == a) - float(one == b) for one in present] for a, b in known.values()]
-        )
-        difference = weights @ fit.coefficients
-        error = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
-        freedom = np.clip(satterthwaite(sums, fit, weights), 1, None)
-        p = 2 * stats.t.sf(np.abs(difference / error), freedom)
-        values = np.column_stack([difference, error, freedom, p, holm(p)])
-        pairs = pd.DataFrame(values, index=pd.Index(list(known), name="pair"), columns=columns)
-        half = error * stats.t.ppf((1 + bootstrap.confidence) / 2, freedom)
-        interval = f"{MODEL}; {bootstrap.confidence:.0%} interval of the model (t), participants as random effects"
-        for name, (estimate, _, df, _, p_holm), reach in zip(known, values, half, strict=True):
-            limits = estimate - reach, estimate + reach
-            differences[name] = estimate_row(estimate, *limits, n=n, unit=POINTS, method=interval)
-            method = f"{MODEL}; t test with {df:.1f} degrees of freedom, Holm over {count_of(len(known), 'pair')}"
-            tests[name] = estimate_row(p_holm, n=n, unit="p value", method=method)
-        f, df, p = satterthwaite_f(sums, fit, np.eye(len(present))[1:] - np.eye(len(present))[0])
-        if np.isfinite(p):
-            words = f"F = {f:z.2f} on {len(present) - 1} and {df:.1f} degrees of freedom (Satterthwaite)"
-            overall = estimate_row(p, n=n, unit="p value", method=f"{MODEL}; {words}")
+        pairs = _compared_in_model(study, present, sums, fit)
+        tail = (1 + bootstrap.confidence) / 2
+        level = f"{bootstrap.confidence:.0%}"
+        for name, pair in pairs.iterrows():
+            freedom = pair["degrees of freedom"]
+            reach = pair["standard error"] * stats.t.ppf(tail, freedom)
+            differences[name] = estimate_row(
+                pair["difference"],
+                pair["difference"] - reach,
+                pair["difference"] + reach,
+                n=n,
+                unit=POINTS,
+                method=f"{MODEL}; {level} interval of the model (t), participants as random effects",
+            )
+            t_test = f"t test with {freedom:.1f} degrees of freedom"
+            number_of_pairs = count_of(len(pairs), "pair")
+            tests[name] = estimate_row(
+                pair["p (Holm)"],
+                n=n,
+                unit="p value",
+                method=f"{MODEL}; {t_test}, Holm over {number_of_pairs}",
+            )
+        overall = _f_test(sums, fit, len(present), n)
+
+    in_keys = pairs_in_keys(study)
+    difference_keys = {name: f"condition_model_difference_{in_keys[name]}" for name in in_keys}
+    test_keys = {name: f"condition_p_holm_{in_keys[name]}" for name in in_keys}
     return Contrasts(
-        estimate_table(
-            differences, "pair", {name: f"condition_model_difference_{keys[name]}" for name in keys}
-        ),
-        estimate_table(tests, "pair", {name: f"condition_p_holm_{keys[name]}" for name in keys}),
-        estimate_table({"F test": overall}, "test", {"F test": "condition_p_f_test"}),
-        pairs,
-        reason,
+        differences=estimate_table(differences, "pair", difference_keys),
+        p=estimate_table(tests, "pair", test_keys),
+        overall=estimate_table({"F test": overall}, "test", {"F test": "condition_p_f_test"}),
+        pairs=pairs,
+        reason=reason,
     )
+
+
+_CONTRAST_COLUMNS = ["difference", "standard error", "degrees of freedom", "p", "p (Holm)"]
+
+
+def _why_no_contrasts(study: Study, frame: pd.DataFrame, present: list[str]) -> str:
+    """Why conditions can't be compared in a model; "" if they can."""
+    if no_pairs(study):
+        return no_pairs(study)
+    if frame.empty:
+        return NEVER_RATED
+    if len(present) < 2:
+        return "only one condition has rated conversations"
+    if rounded(np.ptp(frame["y"])) == 0:
+        return "the ratings do not vary"
+    return ""
+
+
+def _compared_in_model(
+    study: Study, present: list[str], sums: NestedSums, fit: Nested
+) -> pd.DataFrame:
+    """Every pair of conditions that have rows: difference, its error and degrees of freedom, p values."""
+    contrasts = {}
+    for name, (first, second) in condition_pairs(study).items():
+        if first in present and second in present:
+            contrasts[name] = _contrast(first, second, present)
+    weights = np.array(list(contrasts.values()))
+    difference = weights @ fit.coefficients
+    error = np.sqrt(np.einsum("ci,ij,cj->c", weights, fit.covariance, weights))
+    freedom = np.clip(satterthwaite(sums, fit, weights), 1, None)
+    p = 2 * stats.t.sf(np.abs(difference / error), freedom)
+    return pd.DataFrame(
+        np.column_stack([difference, error, freedom, p, holm(p)]),
+        index=pd.Index(list(contrasts), name="pair"),
+        columns=_CONTRAST_COLUMNS,
+    )
+
+
+def _contrast(first: str, second: str, conditions: list[str]) -> list[float]:
+    """Weights of the conditions' coefficients that give the first condition minus the second one."""
+    return [float(name == first) - float(name == second) for name in conditions]
+
+
+def _f_test(sums: NestedSums, fit: Nested, conditions: int, n: int) -> dict:
+    """The F test of no difference between any conditions, as a row of estimates."""
+    identity = np.eye(conditions)
+    f, freedom, p = satterthwaite_f(sums, fit, identity[1:] - identity[0])
+    if not np.isfinite(p):
+        reason = "too few participants and conversations for a test"
+        return estimate_row(n=n, unit="p value", method=MODEL, reason=reason)
+    words = f"F = {f:z.2f} on {conditions - 1} and {freedom:.1f} degrees of freedom (Satterthwaite)"
+    return estimate_row(p, n=n, unit="p value", method=f"{MODEL}; {words}")
 
 
 def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
@@ -456,7 +581,9 @@ def p_values_in_words(tests: pd.DataFrame) -> pd.DataFrame:
             "note": tests["reason"],
         }
     )
-    return shown if shown["note"].any() else shown.drop(columns="note")
+    if not shown["note"].any():
+        shown = shown.drop(columns="note")
+    return shown
 
 
 @finding
@@ -489,18 +616,20 @@ def prompted_minus_best_other(
     ----------
     Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295-300.
     """
-    prompted, contrasts = study.prompted_condition, mixed_contrasts(study, bootstrap, frame)
-    table = contrasts.differences
+    prompted = study.prompted_condition
+    contrasts = mixed_contrasts(study, bootstrap, frame)
+    compared_with_prompted = []
+    for name, (first, _) in condition_pairs(study).items():
+        if first == prompted and name in contrasts.pairs.index:
+            compared_with_prompted.append(name)
+    pairs = contrasts.pairs.loc[compared_with_prompted].astype(float)
+
     common = {
-        "n": int(table["n"].max()) if len(table) else 0,
+        "n": int(contrasts.differences["n"].max()) if len(contrasts.differences) else 0,
         "unit": POINTS,
         "key": "prompted_minus_best_other",
     }
     method = "mixed model: smallest difference of the prompted condition from another"
-    firsts = [name for name, pair in condition_pairs(study).items() if pair[0] == prompted]
-    pairs = contrasts.pairs.loc[[name for name in firsts if name in contrasts.pairs.index]].astype(
-        float
-    )
     reason = contrasts.reason
     if not reason and prompted is None:
         reason = f"which condition is prompted is not known: {study.prompted_reason}"
@@ -508,15 +637,24 @@ def prompted_minus_best_other(
         reason = "no rated conversation in the prompted condition, or in any other"
     if reason:
         return estimate_row(**common, method=method, reason=reason)
-    difference, error, freedom = (pairs.iloc[:, column].to_numpy() for column in range(3))
-    alpha, m = 1 - bootstrap.confidence, len(pairs)
-    low = (difference - stats.t.ppf(1 - alpha / 2, freedom) * error).min()
-    high = (difference + stats.t.ppf(1 - alpha / (2 * m), freedom) * error).min()
-    method += (
-        f", of {count_of(m, 'difference')}; {bootstrap.confidence:.0%} interval of the model (t): smallest lower limit "
+
+    difference = pairs["difference"].to_numpy()
+    error = pairs["standard error"].to_numpy()
+    freedom = pairs["degrees of freedom"].to_numpy()
+    alpha = 1 - bootstrap.confidence
+    lower_limits = difference - stats.t.ppf(1 - alpha / 2, freedom) * error
+    upper_limits = difference + stats.t.ppf(1 - alpha / (2 * len(pairs)), freedom) * error
+    interval = (
+        f"{bootstrap.confidence:.0%} interval of the model (t): smallest lower limit "
         "(intersection-union), smallest upper limit (Bonferroni)"
     )
-    return estimate_row(difference.min(), low, high, **common, method=method)
+    return estimate_row(
+        difference.min(),
+        lower_limits.min(),
+        upper_limits.min(),
+        **common,
+        method=f"{method}, of {count_of(len(pairs), 'difference')}; {interval}",
+    )
 
 
 # Cumulative logit
@@ -551,60 +689,67 @@ def odds_ratios(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     require_own(study, bootstrap)
     rating = main_turn_rating(study)
     turns = study.turns[study.turns[rating].notna() & study.turns["condition"].notna()]
-    present, levels = present_in(study, turns), turns[rating].to_numpy(dtype=float)
+    present = present_in(study, turns)
+    levels = turns[rating].to_numpy(dtype=float)
 
     @cache
-    def model():
+    def model() -> CumulativeLogit:
         need(not no_pairs(study), no_pairs(study))
         need(present, "never rated in this data set")
         need(len(present) > 1, "only one condition has rated turns")
         need(len(turns["participant"].unique()) > 1, "there is one participant only")
         need(np.ptp(levels) > 0, "the ratings do not vary")
-        always = "some conditions were always rated at least as high as the others: the odds ratio is not finite"
-        need(not separated(levels, turns["condition"].to_numpy()), always)
+        is_separated = separated(levels, turns["condition"].to_numpy())
+        always_higher = "some conditions were always rated at least as high as the others"
+        need(not is_separated, f"{always_higher}: the odds ratio is not finite")
         design = np.column_stack([turns["condition"] == name for name in present[1:]]).astype(float)
         fit = fit_cumulative_logit(levels, design, turns["participant"])
         need(fit, "too few turns for the model")
         return fit
 
-    def odds(*pair: str) -> Estimate:
-        fit, absent = model(), [one for one in pair if one not in present]
-        need(not absent, f"no rated turn in {' and '.join(absent)}")
-        contrast = np.array([(one == pair[0]) - float(one == pair[1]) for one in present[1:]])
-        log, error = contrast @ fit.coefficients, np.sqrt(contrast @ fit.covariance @ contrast)
-        reason = bootstrap.too_few(range(fit.participants))
-        if not reason and fit.participants < 2 * len(present):
-            reason = f"no interval: {count_of(fit.participants, 'participant')}: too few for clustered errors"
-        half = (
-            np.nan
-            if reason
-            else error * stats.t.ppf((1 + bootstrap.confidence) / 2, fit.participants - 1)
-        )
-        return Estimate(*np.exp([log, log - half, log + half]), reason)
-
-    keys = pairs_in_keys(study)
     outcome = "overall rating" if rating == "overall" else f"rating of {rating}"
-    method = f"cumulative logit of the {outcome} on condition"
-    interval = f"{bootstrap.confidence:.0%} t interval, errors clustered by participant"
-    rows = {
-        f"{a} against {b}": (partial(odds, a, b), keys[name])
-        for name, (a, b) in condition_pairs(study).items()
+    described = {
+        "unit": "odds ratio",
+        "method": f"cumulative logit of the {outcome} on condition",
+        "rows": turns,
     }
-    numbers = [
-        Number(
-            name,
-            statistic,
-            "odds ratio",
-            method,
-            turns,
-            f"condition_odds_ratio_{key}",
-            interval=interval,
+
+    def number(first: str, second: str, key: str) -> Number:
+        def odds_ratio() -> Estimate:
+            fit = model()
+            absent = [name for name in (first, second) if name not in present]
+            need(not absent, f"no rated turn in {' and '.join(absent)}")
+            # The first condition is the reference and has no coefficient.
+            contrast = np.array(_contrast(first, second, present[1:]))
+            log_odds = contrast @ fit.coefficients
+            error = np.sqrt(contrast @ fit.covariance @ contrast)
+            reason = bootstrap.too_few(range(fit.participants))
+            if not reason and fit.participants < 2 * len(present):
+                participants = count_of(fit.participants, "participant")
+                reason = f"no interval: {participants}: too few for clustered errors"
+            if reason:
+                return Estimate(np.exp(log_odds), reason=reason)
+            tail = (1 + bootstrap.confidence) / 2
+            reach = error * stats.t.ppf(tail, fit.participants - 1)
+            low = np.exp(log_odds - reach)
+            high = np.exp(log_odds + reach)
+            return Estimate(np.exp(log_odds), low, high)
+
+        return Number(
+            label=f"{first} against {second}",
+            statistic=odds_ratio,
+            key=key,
+            interval=f"{bootstrap.confidence:.0%} t interval, errors clustered by participant",
+            **described,
         )
-        for name, (statistic, key) in rows.items()
-    ]
-    return tabulate(
-        "pair", numbers or [Number("no pair", model, "odds ratio", method, turns)], bootstrap
-    )
+
+    in_keys = pairs_in_keys(study)
+    numbers = []
+    for name, (first, second) in condition_pairs(study).items():
+        numbers.append(number(first, second, f"condition_odds_ratio_{in_keys[name]}"))
+    if not numbers:
+        numbers = [_no_pair(study, **described)]
+    return tabulate("pair", numbers, bootstrap)
 
 
 # Dimension by condition
@@ -830,21 +975,32 @@ def levels_by_turn(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, p
     """
     require_own(study, bootstrap)
     turns = rated_turns(study)
-    last = max(int(turns["turn"].max()) if len(turns) else 1, 1)
+    last = 1
+    if len(turns):
+        last = min(max(int(turns["turn"].max()), 1), 10)
 
-    def mean(chosen: pd.DataFrame):
-        need(len(turns), f"{MEAN} of a turn was never given in this data set")
-        need(len(chosen), "no such turn was rated")
-        return share(bootstrap, chosen["y"], np.ones(len(chosen)), chosen["participant"])
+    def number(turn: int, of_condition: pd.DataFrame) -> Number:
+        rows = of_condition[of_condition["turn"] == turn]
+
+        def mean() -> np.ndarray:
+            need(len(turns), f"{MEAN} of a turn was never given in this data set")
+            need(len(rows), "no such turn was rated")
+            return share(bootstrap, rows["y"], np.ones(len(rows)), rows["participant"])
+
+        return Number(
+            label=turn,
+            statistic=mean,
+            unit="level, 1 to 5",
+            method=f"mean over turns of {MEAN}",
+            rows=rows,
+        )
 
     tables = {}
     for condition in study.conditions or ["all conversations"]:
-        own = turns[turns["condition"] == condition] if study.conditions else turns
-        by_turn = {turn: own[own["turn"] == turn] for turn in range(1, min(10, last) + 1)}
-        how = "level, 1 to 5", f"mean over turns of {MEAN}"
-        numbers = [
-            Number(turn, partial(mean, chosen), *how, chosen) for turn, chosen in by_turn.items()
-        ]
+        of_condition = turns
+        if study.conditions:
+            of_condition = turns[turns["condition"] == condition]
+        numbers = [number(turn, of_condition) for turn in range(1, last + 1)]
         tables[condition] = tabulate("turn", numbers, bootstrap)
     return tables
 
@@ -866,42 +1022,43 @@ def prompt_fading(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFrame
         conversations of both kinds: estimate, low, high, n (rated turns), unit, method, reason.
     """
     require_own(study, bootstrap)
-    every = rated_turns(study)
-    turns = every[every["condition"].notna()].reset_index(drop=True)
-    prompted = (turns["condition"] == study.prompted_condition).to_numpy()
-    kinds = pd.Series(prompted).groupby(turns["participant"]).transform("nunique").to_numpy()
+    rated = rated_turns(study)
+    turns = rated[rated["condition"].notna()].reset_index(drop=True)
+    prompted = turns["condition"] == study.prompted_condition
+    met_both = prompted.groupby(turns["participant"]).transform("nunique") == 2
+    everybody = pd.Series(True, index=turns.index)
 
-    def slopes(used: np.ndarray):
-        need(len(every), f"{MEAN} of a turn was never given in this data set")
-        need(
-            study.prompted_condition is not None,
-            "it is not known which condition has the empathy prompt",
-        )
-        need(
-            prompted.any() and not prompted.all(),
-            "there is no condition to compare the empathy prompt with",
-        )
-        need(used.any(), "no participant met both")
-        own, groups = turns[used], np.column_stack([prompted, ~prompted])[used]
-        columns = groups * own[["turn"]].to_numpy(dtype=float)
-        z = within(np.column_stack([columns, own["y"]]), own["conversation"])
-        return resampled(
-            bootstrap, coefficient(0, minus=1), z[:, :, None] * z[:, None, :], own["participant"]
+    def number(label: str, key: str, chosen: pd.Series) -> Number:
+        rows = turns[chosen]
+
+        def difference_of_slopes() -> np.ndarray:
+            need(len(rated), f"{MEAN} of a turn was never given in this data set")
+            need_prompt(study, prompted)
+            need(len(rows), "no participant met both")
+            is_prompted = prompted[chosen]
+            columns = np.column_stack(
+                [
+                    np.where(is_prompted, rows["turn"], 0.0),
+                    np.where(is_prompted, 0.0, rows["turn"]),
+                    rows["y"],
+                ]
+            )
+            z = within(columns, rows["conversation"])
+            products = z[:, :, None] * z[:, None, :]
+            return resampled(bootstrap, coefficient(0, minus=1), products, rows["participant"])
+
+        return Number(
+            label=label,
+            statistic=difference_of_slopes,
+            unit="points per turn",
+            method=f"least squares of {MEAN}, each conversation minus its own mean",
+            rows=rows,
+            key=key,
+            undefined="no conversation has two rated turns to compare",
         )
 
-    method = f"least squares of {MEAN}, each conversation minus its own mean"
-    undefined = "no conversation has two rated turns to compare"
-    everyone = np.ones(len(turns), dtype=bool)
-    return tabulate(
-        "participants",
-        [
-            Number(
-                name, partial(slopes, used), "points per turn", method, turns[used], key, undefined
-            )
-            for name, used, key in (
-                ("all participants", everyone, "prompt_fading"),
-                ("participants who met both", kinds == 2, "prompt_fading_within"),
-            )
-        ],
-        bootstrap,
-    )
+    numbers = [
+        number("all participants", "prompt_fading", everybody),
+        number("participants who met both", "prompt_fading_within", met_both),
+    ]
+    return tabulate("participants", numbers, bootstrap)
