@@ -40,46 +40,55 @@ def level_distribution(counts: pd.DataFrame, *, name: str, caption: str) -> Figu
     caption : str
         What to see, and n.
     """
-    answers = [
-        answer for answer in (*range(1, 6), NOT_RATED, ABSENT, UNREADABLE) if answer in counts
-    ]
-    shares = counts[answers].div(counts[answers].sum(axis=1), axis=0).fillna(0)
     words = dict(zip(range(1, 6), LEVELS, strict=True))
-    words |= {NOT_RATED: "unknown or not applicable", ABSENT: "blank", UNREADABLE: "can't be read"}
+    words[NOT_RATED] = "unknown or not applicable"
+    words[ABSENT] = "blank"
+    words[UNREADABLE] = "can't be read"
     hatches = {NOT_RATED: "////", ABSENT: "", UNREADABLE: "...."}
-    answers = [answer for answer in answers if answer not in hatches or counts[answer].any()]
+    columns = [answer for answer in words if answer in counts]
+    shares = counts[columns].div(counts[columns].sum(axis=1), axis=0).fillna(0)
+    answers = []
+    for answer in columns:
+        if answer not in hatches or counts[answer].any():
+            answers.append(answer)
     ink = STYLE["text.color"]
 
     @styled()
     @mpl.rc_context({"hatch.linewidth": 0.6})
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 1.5 + 0.36 * len(counts))
-        left, parts = np.zeros(len(counts)), []
+        left_ends = np.zeros(len(counts))
+        parts_of_first_bar = []
         for answer in answers:
             width = 100 * shares[answer].to_numpy()
-            look = {"facecolor": "none", "edgecolor": ink, "linewidth": 0.6, "clip_on": False}
-            look = (
-                look | {"hatch": hatches[answer]}
-                if answer in hatches
-                else {"color": LEVEL_COLOURS[answer - 1]}
-            )
-            parts.append((words[answer], left[0] + width[0] / 2, look.get("color", ink)))
+            middle = left_ends[0] + width[0] / 2
+            if answer in hatches:
+                look = {"facecolor": "none", "edgecolor": ink, "linewidth": 0.6, "clip_on": False}
+                look["hatch"] = hatches[answer]
+                parts_of_first_bar.append((words[answer], middle, ink))
+            else:
+                color = LEVEL_COLOURS[answer - 1]
+                look = {"color": color}
+                parts_of_first_bar.append((words[answer], middle, color))
             bars = np.flatnonzero(width)  # a bar without width would be drawn as a line
-            axes.barh(bars, width[bars], left=left[bars], label=words[answer], height=0.72, **look)
-            left += width
+            axes.barh(
+                bars, width[bars], left=left_ends[bars], label=words[answer], height=0.72, **look
+            )
+            left_ends += width
         _label_bars(axes, counts.index, "share of turns (%)", 100)
         axes.set_ylabel(str(counts.index.name or "rating"))
         if (shares[answers].iloc[0] > 0).all():
-            name_parts(axes, parts, -0.36)
+            name_parts(axes, parts_of_first_bar, -0.36)
         else:
             legend_above(drawing)
         return drawing
 
-    described = [
-        f"{row}: {', '.join(f'{words[answer]} {share:.0%}' for answer, share in shares.loc[row, answers].items())}"
-        for row in counts.index
-    ]
-    alt = f"Shares of the answers to each rating. {'; '.join(described)}."
+    rows_in_words = []
+    for row in counts.index:
+        shares_of_row = shares.loc[row, answers]
+        parts = [f"{words[answer]} {share:.0%}" for answer, share in shares_of_row.items()]
+        rows_in_words.append(f"{row}: {', '.join(parts)}")
+    alt = f"Shares of the answers to each rating. {'; '.join(rows_in_words)}."
     return Figure(draw(), draw(), name, alt, caption, counts)
 
 
@@ -101,57 +110,57 @@ def stacked_shares(
     Figure or Sentence
         With the share in each part that is wide enough for it; a sentence if no table has an estimate.
     """
-    for table in tables.values():
+    estimated = {}
+    reasons = []
+    for bar, table in tables.items():
         require_estimates("stacked_shares", "tables", table)
-    known = {bar: table for bar, table in tables.items() if np.isfinite(table["estimate"]).any()}
-    if not known:
-        reasons = list(
-            dict.fromkeys(reason for table in tables.values() for reason in table["reason"])
-        )
-        return Sentence(
-            f"No figure of shares of the variance: {'; '.join(reasons) or 'there is nothing to show'}."
-        )
-    rows = list(next(iter(known.values())).index)
+        reasons += list(table["reason"])
+        if np.isfinite(table["estimate"]).any():
+            estimated[bar] = table
+    if not estimated:
+        reason = "; ".join(dict.fromkeys(reasons)) or "there is nothing to show"
+        return Sentence(f"No figure of shares of the variance: {reason}.")
+    rows = list(next(iter(estimated.values())).index)
     palette = (*COLOURS, "#B0B0B0")
 
     @styled()
     def draw() -> MatplotlibFigure:
-        drawing, axes = new_axes(7, 1.3 + 0.45 * len(known))
-        left = np.zeros(len(known))
-        for place, row in enumerate(rows):
-            width = np.array(
-                [
-                    max(0.0, 100 * np.nan_to_num(table.loc[row, "estimate"]))
-                    for table in known.values()
-                ]
-            )
-            color = palette[place % len(palette)]
+        drawing, axes = new_axes(7, 1.3 + 0.45 * len(estimated))
+        left_ends = np.zeros(len(estimated))
+        for index, row in enumerate(rows):
+            shares = [np.nan_to_num(table.loc[row, "estimate"]) for table in estimated.values()]
+            width = np.maximum(0.0, 100 * np.array(shares))
+            color = palette[index % len(palette)]
             axes.barh(
-                range(len(known)), width, left=left, color=color, label=drawn(row), height=0.72
+                range(len(estimated)),
+                width,
+                left=left_ends,
+                color=color,
+                label=drawn(row),
+                height=0.72,
             )
             (ink,) = ink_on([mpl.colors.to_rgb(color)])
             for bar in np.flatnonzero(width >= 4):
                 axes.text(
-                    left[bar] + width[bar] / 2,
+                    left_ends[bar] + width[bar] / 2,
                     bar,
                     f"{width[bar]:.0f}",
                     color=ink,
                     ha="center",
                     va="center",
                 )
-            left += width
-        _label_bars(axes, list(known), "share of the variance (%)", max(100, left.max()))
+            left_ends += width
+        _label_bars(axes, list(estimated), "share of the variance (%)", max(100, left_ends.max()))
         legend_above(drawing)
         return drawing
 
-    alt = "Shares of the variance. " + " ".join(
-        f"{bar}: {ranges_in_words(table)}." for bar, table in known.items()
-    )
-    return Figure(draw(), draw(), name, alt, caption, pd.concat(known, names=["rating"]))
+    bars = [f"{bar}: {ranges_in_words(table)}." for bar, table in estimated.items()]
+    alt = f"Shares of the variance. {' '.join(bars)}"
+    return Figure(draw(), draw(), name, alt, caption, pd.concat(estimated, names=["rating"]))
 
 
 def _label_bars(axes, names: Sequence, label: str, right: float) -> None:
-    axes.set_yticks(range(len(names)), [drawn(one) for one in names])
+    axes.set_yticks(range(len(names)), [drawn(name) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(0, right)
     axes.set_xlabel(label)
@@ -186,27 +195,25 @@ def distributions(
     frames = {axis: frame for axis, frame in frames.items() if len(frame)}
     if not frames:
         return Sentence(f"No figure of {label}: there is nothing to show.")
-    quartiles = {
-        axis: frame.groupby("condition")["value"]
-        .describe()
-        .rename(columns=str)[["count", "25%", "50%", "75%"]]
-        for axis, frame in frames.items()
-    }
-    rows, ink = max(map(len, quartiles.values())), STYLE["text.color"]
+    quartiles = {}
+    for axis, frame in frames.items():
+        description = frame.groupby("condition")["value"].describe().rename(columns=str)
+        quartiles[axis] = description[["count", "25%", "50%", "75%"]]
+    rows = max(len(table) for table in quartiles.values())
+    ink = STYLE["text.color"]
 
     @styled()
     def draw() -> MatplotlibFigure:
-        drawing = MatplotlibFigure(
-            figsize=(7, len(frames) * (0.8 + 0.36 * rows)), layout="constrained"
-        )
-        for axes, (axis, frame) in zip(
-            drawing.subplots(len(frames), squeeze=False)[:, 0], frames.items(), strict=True
-        ):
+        height = len(frames) * (0.8 + 0.36 * rows)
+        drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
+        grid = drawing.subplots(len(frames), squeeze=False)[:, 0]
+        for axes, (axis, frame) in zip(grid, frames.items(), strict=True):
+            conditions = list(quartiles[axis].index)
             seaborn.boxenplot(
                 frame,
                 x="value",
                 y="condition",
-                order=list(quartiles[axis].index),
+                order=conditions,
                 color=COLOURS[5],
                 width=0.7,
                 linecolor=ink,
@@ -215,26 +222,27 @@ def distributions(
                 flier_kws={"s": 8, "facecolor": ink, "linewidth": 0},
                 ax=axes,
             )
-            if tail := frame["value"].max() > 20 * frame["value"].median() > 0:
-                axes.set_xscale(
-                    "symlog", linthresh=1
-                )  # linear up to one: seconds and words may be zero
+            label_of_axis = axis
+            median = frame["value"].median()
+            if median > 0 and frame["value"].max() > 20 * median:
+                # Linear up to one: seconds and words may be zero.
+                axes.set_xscale("symlog", linthresh=1)
                 axes.xaxis.set_major_formatter("{x:,.0f}")
-            axes.set(xlabel=f"{axis} (logarithmic axis)" if tail else axis, ylabel="condition")
-            axes.set_yticks(
-                axes.get_yticks(), [drawn(condition) for condition in quartiles[axis].index]
-            )
+                label_of_axis = f"{axis} (logarithmic axis)"
+            axes.set(xlabel=label_of_axis, ylabel="condition")
+            axes.set_yticks(axes.get_yticks(), [drawn(condition) for condition in conditions])
             axes.grid(visible=False, axis="y")
         return drawing
 
-    parts = [
-        f"{axis}: "
-        + "; ".join(
-            f"{condition}: median {row['50%']:g}, quartiles {row['25%']:g} and {row['75%']:g}, n = {row['count']:,.0f}"
-            for condition, row in table.iterrows()
-        )
-        for axis, table in quartiles.items()
-    ]
+    parts = []
+    for axis, table in quartiles.items():
+        conditions = []
+        for condition, row in table.iterrows():
+            conditions.append(
+                f"{condition}: median {row['50%']:g}, quartiles {row['25%']:g} and {row['75%']:g}, "
+                f"n = {row['count']:,.0f}"
+            )
+        parts.append(f"{axis}: {'; '.join(conditions)}")
     data = pd.concat(quartiles, names=["quantity"])
     data = data.rename(
         columns={"count": "n", "25%": "lower quartile", "50%": "median", "75%": "upper quartile"}
@@ -265,30 +273,30 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
     import seaborn
 
     square = matrix.index.equals(matrix.columns)
-    shown = matrix.mask(np.eye(len(matrix), dtype=bool)) if square else matrix
-    numbers = shown.to_numpy(dtype=float)
+    cells = matrix.mask(np.eye(len(matrix), dtype=bool)) if square else matrix
+    numbers = cells.to_numpy(dtype=float)
     if not np.isfinite(numbers).any():
-        why = (
-            "no two of these were rated together and vary"
-            if square
-            else "nothing was given in this data set"
-        )
-        return Sentence(f"No figure of {label}: {why}.")
-    counts = all(kind.kind in "iu" for kind in shown.dtypes)
-    form = ",.0f" if counts else "z.2f"
+        if square:
+            return Sentence(f"No figure of {label}: no two of these were rated together and vary.")
+        return Sentence(f"No figure of {label}: nothing was given in this data set.")
+    # The colors begin and end at whole tenths, at least one apart; those of counts begin at zero.
+    lowest = np.floor(10 * np.nanmin(numbers))
+    highest = max(np.ceil(10 * np.nanmax(numbers)), lowest + 1)
+    number_format = "z.2f"
+    color_limits = {"vmin": lowest / 10, "vmax": highest / 10}
+    if all(column_type.kind in "iu" for column_type in cells.dtypes):
+        number_format = ",.0f"
+        color_limits = {"vmin": 0, "vmax": None}
 
     @styled()
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 5.4 if square else 1.6 + 0.25 * len(matrix))
         seaborn.heatmap(
-            shown.astype(float).rename(index=str, columns=str),
+            cells.astype(float).rename(index=str, columns=str),
             cmap="cividis",  # even in lightness, the same to colour-blind readers
-            vmin=0 if counts else np.floor(10 * np.nanmin(numbers)) / 10,
-            vmax=None
-            if counts
-            else max(np.ceil(10 * np.nanmax(numbers)), np.floor(10 * np.nanmin(numbers)) + 1) / 10,
             annot=True,
-            fmt=form,
+            fmt=number_format,
+            **color_limits,
             square=square,
             cbar=False,  # the numbers are in the cells
             ax=axes,
@@ -307,13 +315,14 @@ def heat_map(matrix: pd.DataFrame, *, name: str, label: str, caption: str) -> Fi
         return drawing
 
     parts = []
-    for place, (row, cells) in enumerate(shown.iterrows()):
-        shown_once = cells.iloc[place + 1 :] if square else cells
-        said = [
-            f"{column} {f'{cell:{form}}' if np.isfinite(cell) else 'none'}"
-            for column, cell in shown_once.items()
-        ]
-        parts += [f"{row}: {', '.join(said)}"] * bool(said)
-    return Figure(
-        draw(), draw(), name, f"Heat map of {label}. {'; '.join(parts)}.", caption, matrix
-    )
+    for index, (row, cells_of_row) in enumerate(cells.iterrows()):
+        # Each pair of a square matrix once.
+        first = index + 1 if square else 0
+        texts = []
+        for column, cell in cells_of_row.iloc[first:].items():
+            number = f"{cell:{number_format}}" if np.isfinite(cell) else "none"
+            texts.append(f"{column} {number}")
+        if texts:
+            parts.append(f"{row}: {', '.join(texts)}")
+    alt = f"Heat map of {label}. {'; '.join(parts)}."
+    return Figure(draw(), draw(), name, alt, caption, matrix)

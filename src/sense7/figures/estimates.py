@@ -1,6 +1,7 @@
 """Estimates with their intervals, one row for each: in one panel or several, with the lines that they are judged by."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -29,16 +30,23 @@ def ranges_in_words(table: pd.DataFrame) -> str:
 
 def with_sizes(caption: str, table: pd.DataFrame) -> str:
     """A caption with n and the kinds of intervals of the table that is drawn, where it does not say n itself."""
-    known = table[np.isfinite(table["estimate"].astype(float))]
-    if "n = " not in caption and len(known):
-        sizes = " to ".join(f"{n:,}" for n in dict.fromkeys((known["n"].min(), known["n"].max())))
-        kinds = dict.fromkeys(
-            method.rpartition("; ")[2] for method in known["method"] if "interval" in method
-        )
-        caption = f"{caption.rstrip('. ')}. n = {sizes}; {'; '.join(kinds) or 'no interval'}."
+    estimated = table[np.isfinite(table["estimate"].astype(float))]
+    if "n = " not in caption and len(estimated):
+        interval_kinds = []
+        for method in estimated["method"]:
+            if "interval" in method:
+                interval_kinds.append(method.rpartition("; ")[2])
+        kinds = "; ".join(dict.fromkeys(interval_kinds)) or "no interval"
+        caption = f"{caption.rstrip('. ')}. n = {range_of_sizes(estimated['n'])}; {kinds}."
     if not np.isfinite(table["low"].astype(float)).any():
         caption += " No interval could be computed."
     return caption
+
+
+def range_of_sizes(n: pd.Series) -> str:
+    """The smallest and the largest n, or the one that all have."""
+    sizes = dict.fromkeys((n.min(), n.max()))
+    return " to ".join(f"{size:,}" for size in sizes)
 
 
 def intervals(
@@ -72,22 +80,67 @@ def intervals(
     Figure or Sentence
         Rows without an estimate say so in their place; a sentence if there is no row.
     """
-    tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
-    for table in tables.values():
+    panel = _Panel("", by_series(tables))
+    for table in panel.tables.values():
         require_estimates("intervals", "tables", table)
-    if not len(next(iter(tables.values()))):
+    if not len(panel.first):
         return Sentence(f"No figure of {label}: there is nothing to show.")
-    data = pd.concat(tables, names=["interval"])
-    alt = " ".join(
-        f"{which + ': ' if which else ''}{ranges_in_words(table)}."
-        for which, table in tables.items()
-    )
-    data = data if len(tables) > 1 else next(iter(tables.values()))
+    sentences = []
+    for series, table in panel.tables.items():
+        heading = f"{series}: " if series else ""
+        sentences.append(f"{heading}{ranges_in_words(table)}.")
+    alt = f"{label}. {' '.join(sentences)}"
+    data = panel.first
+    if len(panel.tables) > 1:
+        data = pd.concat(panel.tables, names=["interval"])
 
     def draw() -> MatplotlibFigure:
-        return _draw([("", tables, ())], label, limits, zero)
+        return _draw([panel], label, limits, zero=zero)
 
-    return Figure(draw(), draw(), name, f"{label}. {alt}", with_sizes(caption, data), data)
+    return Figure(draw(), draw(), name, alt, with_sizes(caption, data), data)
+
+
+def by_series(tables: Mapping[str, pd.DataFrame] | pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tables by the name of their series; a single one has none."""
+    if isinstance(tables, Mapping):
+        return dict(tables)
+    return {"": tables}
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Tables of estimates with the same rows, by series, and the lines that they are judged by."""
+
+    heading: str
+    tables: dict[str, pd.DataFrame]
+    lines: Sequence[float] = ()
+
+    @property
+    def first(self) -> pd.DataFrame:
+        """The table that says which rows there are, and their unit."""
+        return next(iter(self.tables.values()))
+
+    @property
+    def unit(self) -> str:
+        return self.first["unit"].iloc[0]
+
+    @property
+    def scale(self) -> int:
+        """Factor of what is drawn: shares are drawn in percent."""
+        return 100 if self.first["unit"].str.startswith("share").all() else 1
+
+    def in_words(self) -> list[str]:
+        """The panel's lines and estimates in words, one text for each series."""
+        question = self.heading
+        if self.lines:
+            lines = "line" if len(self.lines) == 1 else "lines"
+            values = " and ".join(format_number(line, self.unit) for line in self.lines)
+            question += f", {lines} at {values}"
+        texts = []
+        for series, table in self.tables.items():
+            heading = f"{series}: " if series else ""
+            texts.append(f"{question}: {heading}{ranges_in_words(table)}")
+        return texts
 
 
 def forest(
@@ -132,88 +185,74 @@ def forest(
     >>> figure, figure.caption
     (Figure: consistent, line at 0.700: A: 0.900 (0.800 to 0.950)., 'Look. n = 9; 95% interval.')
     """
-    shown, said, data = [], [], []
-    for question, (given, judged_by) in panels.items():
-        tables = dict(given) if isinstance(given, Mapping) else {"": given}
-        for table in tables.values():
-            require_estimates("forest", "panels", table)
+    drawn_panels = []
+    texts = []
+    tables_of_panels = []
+    questions = []
+    for question, (tables, judged_by) in panels.items():
         lines = [float(line) for line in judged_by if np.isfinite(line)]
-        shown.append((question, tables, lines))
-        unit = next(iter(tables.values()))["unit"].iloc[0]
-        where = " and ".join(format_number(line, unit) for line in lines)
-        words = f", line{'s' * (len(lines) > 1)} at {where}" if lines else ""
-        for series, table in tables.items():
-            said.append(
-                f"{question}{words}: {f'{series}: ' if series else ''}{ranges_in_words(table)}"
-            )
-            data.append(table.assign(series=series) if series else table)
-    everything = (
-        pd.concat(data, keys=[one[0] for one in shown for _ in one[1]], names=["question"])
-        if data
-        else None
-    )
-    if everything is None or not np.isfinite(everything["estimate"].astype(float)).any():
-        reasons = (
-            []
-            if everything is None
-            else dict.fromkeys(reason for reason in everything["reason"] if reason)
-        )
-        return Sentence(
-            f"No figure of the estimates: {'; '.join(reasons) or 'there is nothing to show'}."
-        )
+        panel = _Panel(question, by_series(tables), lines)
+        for series, table in panel.tables.items():
+            require_estimates("forest", "panels", table)
+            tables_of_panels.append(table.assign(series=series) if series else table)
+            questions.append(question)
+        drawn_panels.append(panel)
+        texts += panel.in_words()
+    if not tables_of_panels:
+        return Sentence("No figure of the estimates: there is nothing to show.")
+    data = pd.concat(tables_of_panels, keys=questions, names=["question"])
+    if not np.isfinite(data["estimate"].astype(float)).any():
+        reasons = "; ".join(dict.fromkeys(filter(None, data["reason"])))
+        return Sentence(f"No figure of the estimates: {reasons or 'there is nothing to show'}.")
 
     def draw() -> MatplotlibFigure:
-        return _draw(shown, label, limits, False, beside=beside)
+        return _draw(drawn_panels, label, limits, beside=beside)
 
-    return Figure(
-        draw(), draw(), name, f"{'. '.join(said)}.", with_sizes(caption, everything), everything
-    )
+    alt = f"{'. '.join(texts)}."
+    return Figure(draw(), draw(), name, alt, with_sizes(caption, data), data)
 
 
-def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
-    counts = [
-        len(next(iter(tables.values()))) * max(1, 0.6 * len(tables)) for _, tables, _ in panels
-    ]
-    around = 0.5 + 0.4 * len(panels) if label else 0.62 * len(panels)
-    height = 1 + 0.25 * max(counts) if beside else 0.3 + 0.18 * sum(counts) + around
+def _draw(
+    panels: Sequence[_Panel],
+    label: str,
+    limits: tuple[float, float] | None,
+    *,
+    zero: bool = False,
+    beside: bool = False,
+) -> MatplotlibFigure:
+    """Panels of estimates, below each other or beside each other, with one axis label or one for each."""
+    # Rows of tables side by side need more room, but not each as much as a row.
+    room_for_rows = [len(panel.first) * max(1, 0.6 * len(panel.tables)) for panel in panels]
+    if beside:
+        height = 1 + 0.25 * max(room_for_rows)
+    else:
+        room_for_labels = 0.5 + 0.4 * len(panels) if label else 0.62 * len(panels)
+        height = 0.3 + 0.18 * sum(room_for_rows) + room_for_labels
+
     with styled():
         drawing = MatplotlibFigure(figsize=(7, height), layout="constrained")
         if beside:
             grid = drawing.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         else:
-            ratios = [0.4 + count for count in counts]
             grid = drawing.subplots(
-                len(panels), sharex=bool(label), squeeze=False, height_ratios=ratios
+                len(panels),
+                sharex=bool(label),
+                squeeze=False,
+                height_ratios=[0.4 + room for room in room_for_rows],
             )[:, 0]
-        for axes, (heading, tables, lines) in zip(grid, panels, strict=True):
-            first = next(iter(tables.values()))
-            rows, unit = list(first.index), first["unit"].iloc[0]
-            scale = 100 if first["unit"].str.startswith("share").all() else 1
-            offsets = np.linspace(-0.2, 0.2, len(tables)) if len(tables) > 1 else [0]
-            known = np.zeros(len(rows), dtype=bool)
-            for index, (color, (series, table)) in enumerate(
-                zip(colors_of(list(tables)), tables.items(), strict=True)
-            ):
-                numbers = scale * table.loc[rows, ["estimate", "low", "high"]].to_numpy(dtype=float)
-                there = np.isfinite(numbers[:, 0])
-                known |= there
-                reach = np.nan_to_num(np.abs(numbers[there, 1:] - numbers[there, :1])).T
-                places = np.flatnonzero(there) + offsets[index]
-                look = {"fmt": MARKS[index % len(MARKS)], "color": color, "capsize": 3}
-                axes.errorbar(
-                    numbers[there, 0], places, xerr=reach, label=drawn(series) or None, **look
-                )
-            if zero or "difference" in unit or " minus " in label:
+        for axes, panel in zip(grid, panels, strict=True):
+            without_estimate = _draw_estimates(axes, panel)
+            if zero or "difference" in panel.unit or " minus " in label:
                 axes.axvline(0, color=STYLE["text.color"], linewidth=1, linestyle="--", zorder=1)
-            for line, style in zip(lines, ("--", ":"), strict=False):
+            for line, style in zip(panel.lines, ("--", ":"), strict=False):
                 axes.axvline(
-                    scale * line, linestyle=style, color=STYLE["text.color"], linewidth=1.2
+                    panel.scale * line, linestyle=style, color=STYLE["text.color"], linewidth=1.2
                 )
-            for place in np.flatnonzero(~known):
-                text = "not available" if beside else "not available in this data set"
+            text = "not available" if beside else "not available in this data set"
+            for row in without_estimate:
                 axes.text(
                     0.01,
-                    place,
+                    row,
                     text,
                     transform=axes.get_yaxis_transform(),
                     va="center",
@@ -222,22 +261,50 @@ def _draw(panels, label, limits, zero, *, beside=False) -> MatplotlibFigure:
             if limits:
                 axes.set_xlim(limits)
             axes.xaxis.set_major_locator(MaxNLocator(5 if beside else "auto"))
-            axes.set_yticks(range(len(rows)), [drawn(row, 40 if beside else 60) for row in rows])
-            axes.set_ylim(len(rows) - 0.5, -0.5)
+            longest = 40 if beside else 60
+            row_names = [drawn(row, longest) for row in panel.first.index]
+            axes.set_yticks(range(len(row_names)), row_names)
+            axes.set_ylim(len(row_names) - 0.5, -0.5)
             axes.grid(visible=False, axis="y")
-            percent = " (%)" if scale == 100 else ""
+            percent = " (%)" if panel.scale == 100 else ""
             if beside:
-                axes.set_xlabel(f"{drawn(heading)}{percent}")
+                axes.set_xlabel(f"{drawn(panel.heading)}{percent}")
             else:
-                axes.set_title(drawn(heading, 78) if heading else "", loc="left", fontsize=10)
+                title = drawn(panel.heading, 78) if panel.heading else ""
+                axes.set_title(title, loc="left", fontsize=10)
                 if not label:
-                    axes.set_xlabel(f"{drawn(unit)}{percent}")
+                    axes.set_xlabel(f"{drawn(panel.unit)}{percent}")
         if label:
             grid[-1].set_xlabel(label)
-        names = dict.fromkeys(
-            str(first.index.name or "") for _, tables, _ in panels for first in tables.values()
-        )
-        grid[0].set_ylabel(drawn(next(iter(names)))) if beside or len(panels) == 1 else None
-        if any(len(tables) > 1 for _, tables, _ in panels):
+        if beside or len(panels) == 1:
+            grid[0].set_ylabel(drawn(panels[0].first.index.name or ""))
+        if any(len(panel.tables) > 1 for panel in panels):
             legend_above(drawing)
     return drawing
+
+
+def _draw_estimates(axes, panel: _Panel) -> np.ndarray:
+    """Draw the estimates of each series with their intervals; positions of the rows that no series has one of."""
+    rows = panel.first.index
+    offsets = [0]
+    if len(panel.tables) > 1:
+        offsets = np.linspace(-0.2, 0.2, len(panel.tables))
+    has_estimate = np.zeros(len(rows), dtype=bool)
+    colors = colors_of(list(panel.tables))
+    for index, (series, table) in enumerate(panel.tables.items()):
+        columns = table.loc[list(rows), ["estimate", "low", "high"]]
+        numbers = panel.scale * columns.to_numpy(dtype=float)
+        is_finite = np.isfinite(numbers[:, 0])
+        has_estimate |= is_finite
+        estimates = numbers[is_finite, 0]
+        distances = np.abs(numbers[is_finite, 1:] - numbers[is_finite, :1])
+        axes.errorbar(
+            estimates,
+            np.flatnonzero(is_finite) + offsets[index],
+            xerr=np.nan_to_num(distances).T,
+            label=drawn(series) or None,
+            fmt=MARKS[index % len(MARKS)],
+            color=colors[index],
+            capsize=3,
+        )
+    return np.flatnonzero(~has_estimate)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import MaxNLocator
 
 from sense7.estimators.estimates import require_estimates
-from sense7.figures.estimates import ranges_in_words, with_sizes
+from sense7.figures.estimates import by_series, ranges_in_words, with_sizes
 from sense7.figures.style import (
     COLOURS,
     INK,
@@ -54,15 +54,14 @@ def lines_by_turn(
     >>> lines_by_turn(estimate_table({1: row}, "time"), name="x", label="drop", caption="Look.")
     Figure: drop, turn by turn. turn 1: -0.50 (-0.90 to -0.10).
     """
-    tables = dict(tables) if isinstance(tables, Mapping) else {"": tables}
-    known = {
-        which: table[np.isfinite(table["estimate"].astype(float))]
-        for which, table in tables.items()
-    }
+    tables = by_series(tables)
+    estimated = {}
+    for series, table in tables.items():
+        estimated[series] = table[np.isfinite(table["estimate"].astype(float))]
     everything = pd.concat(tables, names=["line"])
-    if not any(map(len, known.values())):
-        reasons = dict.fromkeys(reason for reason in everything["reason"] if reason)
-        return Sentence(f"No figure of {label}: {'; '.join(reasons) or 'there are no turns'}.")
+    if not any(len(table) for table in estimated.values()):
+        reasons = "; ".join(dict.fromkeys(filter(None, everything["reason"])))
+        return Sentence(f"No figure of {label}: {reasons or 'there are no turns'}.")
     units = everything["unit"].str
     scale = 100 if units.startswith("share").all() else 1
 
@@ -71,21 +70,23 @@ def lines_by_turn(
         drawing, axes = new_axes(7, 4)
         if units.contains("difference").any() or " minus " in label:
             axes.axhline(0, linestyle="--", linewidth=1, color=INK)
-        offsets = np.linspace(-0.12, 0.12, len(known)) if len(known) > 1 else [0]
-        for index, (color, (which, table)) in enumerate(
-            zip(colors_of(list(known)), known.items(), strict=True)
-        ):
+        offsets = [0]
+        if len(estimated) > 1:
+            offsets = np.linspace(-0.12, 0.12, len(estimated))
+        colors = colors_of(list(estimated))
+        for index, (series, table) in enumerate(estimated.items()):
             numbers = scale * table[["estimate", "low", "high"]].to_numpy(dtype=float)
+            distances = np.abs(numbers[:, 1:] - numbers[:, :1])
             axes.errorbar(
                 table.index.to_numpy(dtype=float) + offsets[index],
                 numbers[:, 0],
-                yerr=np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T,
+                yerr=np.nan_to_num(distances).T,
                 fmt=MARKS[index % len(MARKS)],
                 linestyle=("-", "--", ":", "-.")[index // len(COLOURS) % 4],
-                color=color,
+                color=colors[index],
                 capsize=2,
                 linewidth=1.2,
-                label=drawn(which) or None,
+                label=drawn(series) or None,
             )
         axes.set_ylabel(label)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -93,13 +94,14 @@ def lines_by_turn(
         name_lines(axes)
         return drawing
 
-    said = [
-        f"{name}: " * bool(name) + f"{ranges_in_words(table.rename('turn {}'.format))}."
-        for name, table in tables.items()
-    ]
+    sentences = []
+    for series, table in tables.items():
+        heading = f"{series}: " if series else ""
+        sentences.append(f"{heading}{ranges_in_words(table.rename('turn {}'.format))}.")
+    alt = f"{label}, turn by turn. {' '.join(sentences)}"
     caption = with_sizes(caption, everything)
     data = everything if len(tables) > 1 else next(iter(tables.values()))
-    return Figure(draw(), draw(), name, f"{label}, turn by turn. {' '.join(said)}", caption, data)
+    return Figure(draw(), draw(), name, alt, caption, data)
 
 
 def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
@@ -141,15 +143,10 @@ def scree(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
     parts = []
     for column, (label, _, _) in lines.items():
         if table[column].notna().any():
-            parts.append(f"{label}: {', '.join(f'{value:z.2f}' for value in table[column])}")
-    return Figure(
-        draw(),
-        draw(),
-        name,
-        f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}.",
-        caption,
-        table,
-    )
+            values = ", ".join(f"{value:z.2f}" for value in table[column])
+            parts.append(f"{label}: {values}")
+    alt = f"Eigenvalues from the largest to the smallest. {'; '.join(parts)}."
+    return Figure(draw(), draw(), name, alt, caption, table)
 
 
 def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figure | Sentence:
@@ -176,11 +173,12 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
     'Reliability diagram: mean ground truth by predicted level. Predicted 4: 3.50'
     """
     require_estimates("reliability_diagram", "table", table)
-    known = table[np.isfinite(table["estimate"].astype(float))]
-    if known.empty:
+    predicted = table[np.isfinite(table["estimate"].astype(float))]
+    if predicted.empty:
         reasons = "; ".join(dict.fromkeys(filter(None, table["reason"])))
         return Sentence(f"No reliability diagram: {reasons or 'nothing was predicted'}.")
-    levels, ends = np.arange(1, len(LEVELS) + 1), [1, len(LEVELS)]
+    levels = np.arange(1, len(LEVELS) + 1)
+    ends = [1, len(LEVELS)]
 
     @styled()
     def draw() -> MatplotlibFigure:
@@ -194,10 +192,10 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
             rotation_mode="anchor",
             transform_rotates_text=True,
         )
-        numbers = known[["estimate", "low", "high"]].to_numpy(dtype=float)
+        numbers = predicted[["estimate", "low", "high"]].to_numpy(dtype=float)
         spans = np.nan_to_num(np.abs(numbers[:, 1:] - numbers[:, :1])).T
         axes.errorbar(
-            known.index,
+            predicted.index,
             numbers[:, 0],
             yerr=spans,
             fmt="o-",
@@ -207,9 +205,10 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         )
         axes.set(xlim=(0.5, len(levels) + 0.5), ylim=(0.8, len(levels) + 0.2), yticks=levels)
         sizes = table["n"].reindex(levels).fillna(0)
-        axes.set_xticks(
-            levels, [f"{one}\n{LEVELS[one - 1]}\nn = {sizes[one]:,.0f}" for one in levels]
-        )
+        names = []
+        for level, level_name in zip(levels, LEVELS, strict=True):
+            names.append(f"{level}\n{level_name}\nn = {sizes[level]:,.0f}")
+        axes.set_xticks(levels, names)
         axes.set(
             xlabel="level of the judge's score, and number of predictions",
             ylabel="mean ground truth (level)",
@@ -217,8 +216,8 @@ def reliability_diagram(table: pd.DataFrame, *, name: str, caption: str) -> Figu
         return drawing
 
     parts = []
-    for level, row in known.iterrows():
-        words = ranges_in_words(known.loc[[level]].rename(lambda one: f"Predicted {one}"))
+    for level, row in predicted.iterrows():
+        words = ranges_in_words(predicted.loc[[level]].rename("Predicted {}".format))
         parts.append(f"{words}, n = {row['n']:,}")
     alt = f"Reliability diagram: mean ground truth by predicted level. {'; '.join(parts)}."
     return Figure(draw(), draw(), name, alt, with_sizes(caption, table), table)
@@ -256,9 +255,11 @@ def ceiling_curves(
         return Sentence(
             "No figure of the ceiling: it takes at least two different labels of conversations."
         )
-    bounded = bound is not None and np.isfinite(bound["estimate"])
-    ends = [format_number(ceiling.iloc[place], "") for place in (0, -1)]
-    alt = f"A curve that rises with the content share: the ceiling of Spearman's correlation, from {' to '.join(ends)}."
+    has_bound = bound is not None and np.isfinite(bound["estimate"])
+    lowest = format_number(ceiling.iloc[0], "")
+    highest = format_number(ceiling.iloc[-1], "")
+    alt = "A curve that rises with the content share: the ceiling of Spearman's correlation, "
+    alt += f"from {lowest} to {highest}."
     results = {judge: float(result) for judge, result in judges.items() if np.isfinite(result)}
     levels = curve.index.to_numpy(dtype=float)
     shares = {judge: float(np.interp(result, ceiling, levels)) for judge, result in results.items()}
@@ -271,7 +272,7 @@ def ceiling_curves(
             share = format_number(shares[judge], "share of the variance")
             needs = f"which takes a content share of {share} at least"
         alt += f" {judge}: {format_number(result, '')}, {needs}."
-    if bounded:
+    if has_bound:
         words = ranges_in_words(bound.to_frame().T.set_axis(["Upper bound of the content share"]))
         alt += f" {words}."
 
@@ -279,15 +280,14 @@ def ceiling_curves(
     def draw() -> MatplotlibFigure:
         drawing, axes = new_axes(7, 4)
         axes.plot(curve.index, ceiling, color=INK, linewidth=2, label="ceiling")
-        for color, (judge, result) in zip(
-            colors_of([*results, "", ""])[: len(results)], results.items(), strict=True
-        ):
+        colors = colors_of([*results, "", ""])
+        for color, (judge, result) in zip(colors, results.items(), strict=False):
             axes.plot([shares[judge]], [result], "o", color=color, markersize=7, label=drawn(judge))
-        if bounded:
-            low, high = (
-                bound[column] if np.isfinite(bound["low"]) else bound["estimate"]
-                for column in ("low", "high")
-            )
+        if has_bound:
+            low = high = bound["estimate"]
+            if np.isfinite(bound["low"]):
+                low = bound["low"]
+                high = bound["high"]
             axes.axvspan(low, high, color="#8c8c8c", alpha=0.3, linewidth=0)
             axes.axvline(bound["estimate"], color="#8c8c8c", linewidth=1.2)
             axes.text(
@@ -298,11 +298,12 @@ def ceiling_curves(
                 ha="center",
                 va="bottom",
             )
-        axes.set(xlim=(0, 1), ylim=(min([0, *(result - 0.05 for result in results.values())]), 1))
+        below_results = [result - 0.05 for result in results.values()]
+        axes.set(xlim=(0, 1), ylim=(min([0, *below_results]), 1))
         axes.set(xlabel="content share s", ylabel="Spearman correlation with the ratings")
         name_lines(axes)
         return drawing
 
-    if bound is not None and not bounded:
+    if bound is not None and not has_bound:
         caption += f" No upper bound of the content share: {bound['reason']}."
     return Figure(draw(), draw(), name, alt, caption, curve)

@@ -47,26 +47,19 @@ def ratings_by_participant(
     """
     if conversations.empty:
         return Sentence("No figure of the participants' ratings: no conversation was rated.")
-    means = (
-        conversations.groupby("participant", sort=False)["rating"].mean().sort_values(kind="stable")
-    )
-    own = (
-        conversations["rating"]
-        - conversations["participant"].map(means)
-        + conversations["rating"].mean()
-    )
-    middles = {
-        "participants' means": np.percentile(means, (10, 90)),
-        "conversations around their participant's mean, moved to the mean of all": np.percentile(
-            own, (10, 90)
-        ),
-    }
+    by_participant = conversations.groupby("participant", sort=False)["rating"]
+    means = by_participant.mean().sort_values(kind="stable")
+    means_of_rows = conversations["participant"].map(means)
+    around_mean = conversations["rating"] - means_of_rows + conversations["rating"].mean()
+    middle_of_means = np.percentile(means, (10, 90))
+    middle_around_mean = np.percentile(around_mean, (10, 90))
+
     number = min(MOST, len(means))
-    chosen = means.iloc[np.linspace(0, len(means) - 1, number).round().astype(int)]
-    place = conversations["participant"].map(pd.Series(range(number), index=chosen.index))
-    shown = conversations.assign(place=place)[place.notna()].sort_values(
-        "place", kind="stable", ignore_index=True
-    )
+    evenly_spaced = np.linspace(0, len(means) - 1, number).round().astype(int)
+    chosen = means.iloc[evenly_spaced]
+    column = conversations["participant"].map(pd.Series(range(number), index=chosen.index))
+    dots = conversations.assign(column=column)[column.notna()]
+    dots = dots.sort_values("column", kind="stable", ignore_index=True)
     people = count_of(len(means), "participant")
     if number < len(means):
         caption += f" Drawn: {MOST} of {people}, evenly spaced in their order."
@@ -76,25 +69,30 @@ def ratings_by_participant(
         drawing = MatplotlibFigure(figsize=(7, 3.2), layout="constrained")
         axes, beside = drawing.subplots(1, 2, sharey=True, width_ratios=(3, 1.15))
         # Each kind of mark is one path of the drawing, with a gap after each stroke: elements of their own weigh more.
-        ranges = shown.groupby("place")["rating"].agg(["min", "max"]).to_numpy()
-        gaps, columns = np.full(number, np.nan), np.arange(number)
-        strokes = (
+        ranges = dots.groupby("column")["rating"].agg(["min", "max"]).to_numpy()
+        gaps = np.full(number, np.nan)
+        columns = np.arange(number)
+        axes.plot(
             np.column_stack([columns, columns, gaps]).ravel(),
             np.column_stack([ranges, gaps]).ravel(),
+            color=INK,
+            alpha=0.35,
+            linewidth=min(0.5, 40 / number),
         )
-        axes.plot(*strokes, color=INK, alpha=0.35, linewidth=min(0.5, 40 / number))
-        dots = {
-            "alpha": 0.8,
-            "linewidth": 180 / max(number, 30),
-            "solid_capstyle": "round",
-            "label": "conversation",
-        }
-        x, y, gap = shown["place"], shown["rating"], np.full(len(shown), np.nan)
-        strokes = np.column_stack([x, x + 1e-3, gap]).ravel(), np.column_stack([y, y, gap]).ravel()
-        axes.plot(*strokes, color=COLOURS[0], **dots)
-        ends = np.column_stack([columns - 0.4, columns + 0.4, gaps]).ravel()
+        x = dots["column"]
+        y = dots["rating"]
+        gaps_of_dots = np.full(len(dots), np.nan)
         axes.plot(
-            ends,
+            np.column_stack([x, x + 1e-3, gaps_of_dots]).ravel(),
+            np.column_stack([y, y, gaps_of_dots]).ravel(),
+            color=COLOURS[0],
+            alpha=0.8,
+            linewidth=180 / max(number, 30),
+            solid_capstyle="round",
+            label="conversation",
+        )
+        axes.plot(
+            np.column_stack([columns - 0.4, columns + 0.4, gaps]).ravel(),
             np.column_stack([chosen, chosen, gaps]).ravel(),
             color=INK,
             linewidth=2.5,
@@ -109,10 +107,9 @@ def ratings_by_participant(
         axes.grid(visible=False, axis="x")
         axes.set_yticks(range(1, 6), LEVELS)
         axes.set_ylim(0.9, 5.1)
-        for at, ((low, high), color) in enumerate(
-            zip(middles.values(), (INK, COLOURS[0]), strict=True)
-        ):
-            beside.bar(at, high - low, bottom=low, width=0.55, color=color)
+        bars = [(middle_of_means, INK), (middle_around_mean, COLOURS[0])]
+        for position, ((low, high), color) in enumerate(bars):
+            beside.bar(position, high - low, bottom=low, width=0.55, color=color)
         beside.set_title("middle 80%", fontsize=10)
         beside.set_xticks([0, 1], ["people's\nmeans", "within\nperson"])
         beside.set_xlim(-0.6, 1.6)
@@ -121,13 +118,18 @@ def ratings_by_participant(
         legend_above(drawing)
         return drawing
 
-    words = "; ".join(
-        f"middle 80% of the {which}: {low:.2f} to {high:.2f}"
-        for which, (low, high) in middles.items()
-    )
-    conversations = count_of(len(conversations), "conversation")
-    alt = f"Ratings of {conversations} by {people}, ordered by mean. {words}."
-    return Figure(draw(), draw(), name, alt, caption, shown.drop(columns="place"))
+    ranges_in_words = []
+    for values, (low, high) in (
+        ("participants' means", middle_of_means),
+        (
+            "conversations around their participant's mean, moved to the mean of all",
+            middle_around_mean,
+        ),
+    ):
+        ranges_in_words.append(f"middle 80% of the {values}: {low:.2f} to {high:.2f}")
+    rated = count_of(len(conversations), "conversation")
+    alt = f"Ratings of {rated} by {people}, ordered by mean. {'; '.join(ranges_in_words)}."
+    return Figure(draw(), draw(), name, alt, caption, dots.drop(columns="column"))
 
 
 def score_pairs(
@@ -153,30 +155,32 @@ def score_pairs(
     @styled()
     def draw() -> MatplotlibFigure:
         drawing = MatplotlibFigure(figsize=(7, 0.9 + 7 / max(len(panels), 2)), layout="constrained")
-        for index, (axes, (title, points)) in enumerate(
-            zip(drawing.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True)
-        ):
-            across, upwards, *by = points.columns
+        grid = drawing.subplots(1, len(panels), squeeze=False)[0]
+        for panel, (axes, (title, points)) in enumerate(zip(grid, panels.items(), strict=True)):
+            across, upwards, *series_columns = points.columns
             values = points[[across, upwards]].to_numpy(dtype=float)
             low, high = limits or (values.min(), values.max())
             ends = np.array([low, high]) + 0.04 * np.array([low - high, high - low])
             axes.plot(ends, ends, linestyle="--", linewidth=1, color=INK, alpha=0.6)
-            for place, (series, own) in enumerate(
-                points.groupby(by[0], sort=False) if by else [(None, points)]
-            ):
-                look = {
-                    "color": COLOURS[(place if by else index) % 6],
-                    "alpha": 0.6,
-                    "markeredgewidth": 0,
-                }
-                mark = MARKS[(place if by else index) % 6]
+            # Each series has its look; without series, each panel.
+            if series_columns:
+                groups = list(points.groupby(series_columns[0], sort=False))
+                labels = [drawn(series) if series else series for series, _ in groups]
+                looks = range(len(groups))
+            else:
+                groups = [(None, points)]
+                labels = [None]
+                looks = [panel]
+            for (_, points_of_series), label, look in zip(groups, labels, looks, strict=True):
                 axes.plot(
-                    own[across],
-                    own[upwards],
-                    mark,
-                    label=series and drawn(series),
+                    points_of_series[across],
+                    points_of_series[upwards],
+                    MARKS[look % 6],
+                    label=label,
                     clip_on=False,
-                    **look,
+                    color=COLOURS[look % 6],
+                    alpha=0.6,
+                    markeredgewidth=0,
                 )
             axes.set(xlim=ends, ylim=ends, xlabel=across, ylabel=upwards, aspect="equal")
             if limits:
@@ -191,11 +195,12 @@ def score_pairs(
     for title, points in panels.items():
         across, upwards, *_ = points.columns
         values = points[[across, upwards]].to_numpy(dtype=float)
-        below = format_number(float((values[:, 1] < values[:, 0]).mean()), "share")
+        share_below = float((values[:, 1] < values[:, 0]).mean())
+        largest_difference = np.abs(np.diff(values)).max()
         parts.append(
-            f"{title}: {len(points)} points, {across} across and {upwards} upwards; {below} lie below the line of "
-            f"equal values, and the largest difference is {np.abs(np.diff(values)).max():.3f}."
+            f"{title}: {len(points)} points, {across} across and {upwards} upwards; "
+            f"{format_number(share_below, 'share')} lie below the line of equal values, and the largest difference is "
+            f"{largest_difference:.3f}."
         )
-    return Figure(
-        draw(), draw(), name, " ".join(parts), caption, pd.concat(panels, names=["panel"])
-    )
+    data = pd.concat(panels, names=["panel"])
+    return Figure(draw(), draw(), name, " ".join(parts), caption, data)

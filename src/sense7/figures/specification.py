@@ -16,8 +16,9 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
 from sense7.errors import UserError
+from sense7.figures.estimates import range_of_sizes
 from sense7.figures.style import COLOURS, INK, Figure, drawn, rounded, styled
-from sense7.findings.robustness import HEADLINES, agreement
+from sense7.findings.robustness import HEADLINES, Headline, agreement
 from sense7.record import format_number
 from sense7.tables import NO_MATH, Sentence, Table
 from sense7.terminal import count_of
@@ -55,41 +56,51 @@ class SpecificationCurve(Figure):
     def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
         """The mark of the chosen specification, and by what its place follows from a specification."""
         curve, options = drawing.axes
-        points = 72 / drawing.dpi
-        (x, y), (right, up) = points * curve.transData.transform([(0, 0), (1, 1)])
-        top, bottom = points * curve.bbox.y1, points * options.bbox.y0
+        points_per_dot = 72 / drawing.dpi
+        origin = curve.transData.transform((0, 0))
+        one_further = curve.transData.transform((1, 1))
+        x, y = points_per_dot * origin
+        dx, dy = points_per_dot * (one_further - origin)
         height = 72 * drawing.get_figheight()
-        numbers = [x, right - x, height - y, y - up, height - top, height - bottom]
-        x0, dx, y0, dy, top, bottom = (float(f"{number:.5g}") for number in numbers)
-        line = interval = point = ""
-        _, estimate, low, high, _, _, place = self.content["rows"][0]
-        if place is not None:
-            at = x0 + dx * place
-            line, point = f"M{at:g} {top}V{bottom}", f"M{at:g} {y0 + dy * estimate:g}h.01"
-            interval = "" if low is None else f"M{at:g} {y0 + dy * low:g}V{y0 + dy * high:g}"
-        paths = "".join(
-            f'<path d="{d}" stroke-width="{width}"/>'
-            for d, width in ((line, 1), (interval, 3), (point, 9))
-        )
+        # From the upper end of the drawing, as SVG counts.
+        x0 = _five_digits(x)
+        dx = _five_digits(dx)
+        y0 = _five_digits(height - y)
+        dy = _five_digits(-dy)
+        top = _five_digits(height - points_per_dot * curve.bbox.y1)
+        bottom = _five_digits(height - points_per_dot * options.bbox.y0)
+
+        line = ""
+        interval = ""
+        point = ""
+        _, estimate, low, high, _, _, position = self.content["rows"][0]
+        if position is not None:
+            x = x0 + dx * position
+            line = f"M{x:g} {top}V{bottom}"
+            point = f"M{x:g} {y0 + dy * estimate:g}h.01"
+            if low is not None:
+                interval = f"M{x:g} {y0 + dy * low:g}V{y0 + dy * high:g}"
         geometry = f"{x0} {dx} {y0} {dy} {top} {bottom}"
-        mark = (
-            f'<g class="sense7-here" data-geometry="{geometry}" fill="none" stroke="currentColor" '
+        return (
+            f'{svg.removesuffix("</svg>")}<g class="sense7-here" data-geometry="{geometry}" fill="none" '
+            f'stroke="currentColor" stroke-linecap="round"><path d="{line}" stroke-width="1"/>'
+            f'<path d="{interval}" stroke-width="3"/><path d="{point}" stroke-width="9"/></g></svg>'
         )
-        return f'{svg.removesuffix("</svg>")}{mark}stroke-linecap="round">{paths}</g></svg>'
 
     def html(self) -> str:
         """Sentence, curve with its options, table as JSON and as CSV, as one HTML element."""
         # No text of a workbook may end the script that holds it.
-        content = (
-            json.dumps(self.content, separators=(",", ":"))
-            .replace("<", "\\u003c")
-            .replace(">", "\\u003e")
-        )
+        content = json.dumps(self.content, separators=(",", ":"))
+        content = content.replace("<", "\\u003c").replace(">", "\\u003e")
         return super().html(
             before=f'<output class="{NO_MATH}" aria-live="polite">{self.sentence}</output>',
             after=f'<script type="application/json">{content}</script>',
             kind=f' sense7-specifications" id="specification-{self.name}',
         )
+
+
+def _five_digits(number: float) -> float:
+    return float(f"{number:.5g}")
 
 
 def specification_curve(
@@ -118,158 +129,164 @@ def specification_curve(
         raise UserError(
             f"specification_curve wants a headline as name, one of {', '.join(HEADLINES)}; got {name!r}."
         )
-    one = HEADLINES[name]
+    headline = HEADLINES[name]
     if not np.isfinite(table["estimate"]).any():
-        return Sentence(f"No curve of {one.title}: {table['reason'].iloc[0]}.")
-    data = table[[*one.choices, "estimate", "low", "high", "n", "reason"]]
+        return Sentence(f"No curve of {headline.title}: {table['reason'].iloc[0]}.")
+    data = table[[*headline.choices, "estimate", "low", "high", "n", "reason"]]
     data = data.sort_values("estimate", kind="stable", na_position="last")
-    known = data[data["estimate"].notna()]
-    reference, compared_with = _reference(name, published)
-    options = [(choice, option) for choice, given in one.choices.items() for option in ("", *given)]
+    estimated = data[data["estimate"].notna()]
+    reference, compared_with = _reference(headline, published)
+
+    # Rows below the curve: each choice, and its options.
+    option_rows = []
+    for choice, options in headline.choices.items():
+        option_rows.append((choice, ""))
+        option_rows += [(choice, option) for option in options]
 
     @styled()
     def draw() -> MatplotlibFigure:
-        size = 7, 3.6 + 0.22 * len(options)
-        drawing = MatplotlibFigure(figsize=size, layout="constrained")
-        axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, 0.22 * len(options)))
-        numbers, places = (
-            known[["estimate", "low", "high"]].to_numpy(dtype=float),
-            np.arange(len(known)),
-        )
+        height_of_options = 0.22 * len(option_rows)
+        drawing = MatplotlibFigure(figsize=(7, 3.6 + height_of_options), layout="constrained")
+        axes, below = drawing.subplots(2, sharex=True, height_ratios=(2.6, height_of_options))
+        numbers = estimated[["estimate", "low", "high"]].to_numpy(dtype=float)
+        positions = np.arange(len(estimated))
         # One path for all intervals: elements of their own weigh more.
-        gaps = np.full(len(known), np.nan)
-        ends = (
-            np.column_stack([places, places, gaps]).ravel(),
+        gaps = np.full(len(estimated), np.nan)
+        axes.plot(
+            np.column_stack([positions, positions, gaps]).ravel(),
             np.column_stack([numbers[:, 1:], gaps]).ravel(),
+            color=COLOURS[0],
+            linewidth=1,
         )
-        axes.plot(*ends, color=COLOURS[0], linewidth=1)
-        axes.plot(places, numbers[:, 0], "o", color=COLOURS[0], markersize=4)
+        axes.plot(positions, numbers[:, 0], "o", color=COLOURS[0], markersize=4)
         if reference is not None:
             axes.axhline(reference, color=INK, linestyle="--", linewidth=1.2)
-            words = f"published: {compared_with}" if one.claim else compared_with
+            text = f"published: {compared_with}" if headline.claim else compared_with
             # Where most estimates lie on the other side of the line.
-            right = reference <= np.median(numbers[:, 0])
-            ha = "right" if right else "left"
+            is_right = reference <= np.median(numbers[:, 0])
             axes.text(
-                right, reference, words, transform=axes.get_yaxis_transform(), ha=ha, va="bottom"
+                is_right,
+                reference,
+                text,
+                transform=axes.get_yaxis_transform(),
+                ha="right" if is_right else "left",
+                va="bottom",
             )
         if np.ptp(numbers[np.isfinite(numbers)]) < 1e-4:  # a scale would show nothing but rounding
             axes.set_ylim(numbers[0, 0] - 0.5, numbers[0, 0] + 0.5)
-        if one.unit.startswith("share"):
+        if headline.unit.startswith("share"):
             axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.set(xlim=(-0.7, len(known) - 0.3), ylabel=one.unit)
-        title = one.title if one.unit in one.title else f"{one.title} ({one.unit})"
-        axes.set_title(
-            textwrap.fill(f"All {len(known)} estimates in order: {title}", 62),
-            loc="left",
-            fontsize=10,
-        )
+        axes.set(xlim=(-0.7, len(estimated) - 0.3), ylabel=headline.unit)
+        title = headline.title
+        if headline.unit not in title:
+            title = f"{title} ({headline.unit})"
+        title = textwrap.fill(f"All {len(estimated)} estimates in order: {title}", 62)
+        axes.set_title(title, loc="left", fontsize=10)
         axes.tick_params(bottom=False)
-        for row, (choice, option) in enumerate(options):
-            taken = np.flatnonzero(known[choice] == option)
+        names = []
+        for row, (choice, option) in enumerate(option_rows):
+            with_option = np.flatnonzero(estimated[choice] == option)
             below.plot(
-                taken,
-                np.full(len(taken), row),
+                with_option,
+                np.full(len(with_option), row),
                 "|",
                 color=COLOURS[0],
                 markersize=7,
                 markeredgewidth=2,
             )
-        names = [
-            drawn(option) if option else f"{_QUESTIONS.get(choice, choice)}:"
-            for choice, option in options
-        ]
-        below.set_yticks(range(len(options)), names)
-        for tick, (_, option) in zip(below.yaxis.get_major_ticks(), options, strict=True):
+            names.append(drawn(option) if option else f"{_QUESTIONS.get(choice, choice)}:")
+        below.set_yticks(range(len(option_rows)), names)
+        for tick, (_, option) in zip(below.yaxis.get_major_ticks(), option_rows, strict=True):
             tick.label1.set_weight("normal" if option else "bold")
             tick.tick1line.set_visible(bool(option))
-        below.set(ylim=(len(options) - 0.5, -0.5), xticks=[], xlabel="one column per specification")
+        below.set_ylim(len(option_rows) - 0.5, -0.5)
+        below.set(xticks=[], xlabel="one column per specification")
         axes.grid(visible=False, axis="x")
         below.grid(visible=False)
         return drawing
 
-    def words(number) -> str:
-        return format_number(float(number), one.unit)
+    position_of = {number: position for position, number in enumerate(estimated.index)}
+    rows = []
+    for number, row in table.iterrows():
+        options = [options.index(row[choice]) for choice, options in headline.choices.items()]
+        estimate, low, high = (
+            _rounded_or_none(row[column]) for column in ("estimate", "low", "high")
+        )
+        result = _result(row, headline.unit)
+        rows.append([options, estimate, low, high, int(row["n"]), result, position_of.get(number)])
 
-    place_of = {number: place for place, number in enumerate(known.index)}
-    rows = [
-        [
-            [given.index(row[choice]) for choice, given in one.choices.items()],
-            *(
-                rounded(row[column]) if np.isfinite(row[column]) else None
-                for column in ("estimate", "low", "high")
-            ),
-            int(row["n"]),
-            _result(row, one.unit),
-            place_of.get(number),
-        ]
-        for number, row in table.iterrows()
-    ]
-    agree = agreement(table, name, published)
+    agrees = agreement(table, name, published)
     agreed = ""
-    if reference is not None and len(agree):
-        what = "holds the published value," if one.claim else "lies above"
-        of = count_of(len(agree), "specification")
-        agreed = f"{agree.sum()} of {of} have an interval that {what} {compared_with}."
+    if reference is not None and len(agrees):
+        relation = "holds the published value," if headline.claim else "lies above"
+        specifications = count_of(len(agrees), "specification")
+        agreed = (
+            f"{agrees.sum()} of {specifications} have an interval that {relation} {compared_with}."
+        )
+    choices = []
+    for choice, options in headline.choices.items():
+        choices.append([choice, _QUESTIONS.get(choice, choice), list(options)])
     content = {
         "name": name,
-        "choices": [
-            [choice, _QUESTIONS.get(choice, choice), list(given)]
-            for choice, given in one.choices.items()
-        ],
+        "choices": choices,
         "default": DEFAULT,
         "agreement": agreed,
-        "left_out": one.left_out,
+        "left_out": headline.left_out,
         "rows": rows,
     }
-    _, estimate, *_, said, place = rows[0]
-    rank = (
-        ""
-        if place is None
-        else f" By its estimate it is number {place + 1} of {len(known)}, from the lowest."
-    )
-    sentence = f"{DEFAULT}: <strong>{html.escape(said)}</strong>. {html.escape(agreed)}{rank}"
-    alt = f"Specification curve of {one.title}. {len(known)} of {count_of(len(table), 'specification')} could be "
-    alt += f"computed: from {words(known['estimate'].min())} to {words(known['estimate'].max())}"
-    alt += f", median {words(known['estimate'].median())}"
-    alt += "" if estimate is None else f"; as on the other pages {said}"
-    medians = [
-        f"{choice} {option} {words(group.median())}"
-        for choice in one.choices
-        for option, group in known.groupby(choice, sort=False)["estimate"]
-    ]
-    sizes = " to ".join(f"{n:,}" for n in dict.fromkeys((known["n"].min(), known["n"].max())))
+
+    _, default_estimate, _, _, _, default_result, position = rows[0]
+    sentence = f"{DEFAULT}: <strong>{html.escape(default_result)}</strong>. {html.escape(agreed)}"
+    if position is not None:
+        sentence += (
+            f" By its estimate it is number {position + 1} of {len(estimated)}, from the lowest."
+        )
+
+    estimates = estimated["estimate"]
+    lowest = format_number(float(estimates.min()), headline.unit)
+    highest = format_number(float(estimates.max()), headline.unit)
+    median = format_number(float(estimates.median()), headline.unit)
+    alt = f"Specification curve of {headline.title}. {len(estimated)} of {count_of(len(table), 'specification')} "
+    alt += f"could be computed: from {lowest} to {highest}, median {median}"
+    if default_estimate is not None:
+        alt += f"; as on the other pages {default_result}"
+    medians = []
+    for choice in headline.choices:
+        for option, estimates_of_option in estimated.groupby(choice, sort=False)["estimate"]:
+            median = format_number(float(estimates_of_option.median()), headline.unit)
+            medians.append(f"{choice} {option} {median}")
+    alt += f". Medians by option: {'; '.join(medians)}."
     caption = (
         "Each dot is one combination of choices with its interval; the line through them marks the one above. "
-        f"n = {sizes}, by specification; {caption}"
+        f"n = {range_of_sizes(estimated['n'])}, by specification; {caption}"
     )
-    alt = f"{alt}. Medians by option: {'; '.join(medians)}."
     return SpecificationCurve(draw(), draw(), name, alt, caption, data, sentence, content)
 
 
-def _reference(name: str, published: float | None) -> tuple[float | None, str]:
+def _rounded_or_none(number: float) -> float | None:
+    return rounded(number) if np.isfinite(number) else None
+
+
+def _reference(headline: Headline, published: float | None) -> tuple[float | None, str]:
     """What intervals are compared with, the published value or the headline's reference, and in words."""
-    one = HEADLINES[name]
-    reference = published if one.claim else one.reference
-    words = (
-        ""
-        if reference is None
-        else "zero"
-        if reference == 0
-        else format_number(float(reference), one.unit)
-    )
-    return reference, words
+    reference = published if headline.claim else headline.reference
+    if reference is None:
+        return None, ""
+    if reference == 0:
+        return reference, "zero"
+    return reference, format_number(float(reference), headline.unit)
 
 
 def _result(row: pd.Series, unit: str) -> str:
     """An estimate with interval and n in words, or why there is none."""
     if not np.isfinite(row["estimate"]):
         return f"no estimate: {row['reason']}"
-    estimate, low, high = (
-        format_number(row[column], unit) for column in ("estimate", "low", "high")
-    )
-    interval = f" [{low}, {high}]" if np.isfinite(row["low"]) else f" ({row['reason']})"
-    return f"{estimate}{interval}, n = {row['n']:,}"
+    estimate = format_number(row["estimate"], unit)
+    if np.isfinite(row["low"]):
+        interval = f"[{format_number(row['low'], unit)}, {format_number(row['high'], unit)}]"
+    else:
+        interval = f"({row['reason']})"
+    return f"{estimate} {interval}, n = {row['n']:,}"
 
 
 def specification_table(
@@ -291,20 +308,22 @@ def specification_table(
     """
     rows = {}
     for name, table in tables.items():
-        one, known = HEADLINES[name], table["estimate"].dropna()
-        rows[one.title] = {"as on the other pages": _result(table.iloc[0], one.unit)}
-        if known.empty:
+        headline = HEADLINES[name]
+        row = {"as on the other pages": _result(table.iloc[0], headline.unit)}
+        rows[headline.title] = row
+        estimates = table["estimate"].dropna()
+        if estimates.empty:
             continue
-        agree = agreement(table, name, published.get(name))
-        _, compared_with = _reference(name, published.get(name))
-        what = f"hold the published {compared_with}" if one.claim else f"above {compared_with}"
-        rows[one.title] |= {
-            "lowest": format_number(known.min(), one.unit),
-            "highest": format_number(known.max(), one.unit),
-            "intervals that agree": f"{agree.sum()} of {len(agree)} {what}"
-            if compared_with
-            else "",
-        }
+        row["lowest"] = format_number(estimates.min(), headline.unit)
+        row["highest"] = format_number(estimates.max(), headline.unit)
+        agrees = agreement(table, name, published.get(name))
+        _, compared_with = _reference(headline, published.get(name))
+        relation = "hold the published" if headline.claim else "above"
+        row["intervals that agree"] = ""
+        if compared_with:
+            row["intervals that agree"] = (
+                f"{agrees.sum()} of {len(agrees)} {relation} {compared_with}"
+            )
     frame = pd.DataFrame.from_dict(rows, orient="index").fillna("").rename_axis("headline")
     return Table(
         frame,

@@ -89,14 +89,21 @@ def colors_of(names: Sequence[str]) -> list[str]:
     >>> colors_of(["linear", "quadratic"]) == [COLOURS[0], "#8c8c8c"], colors_of(["real ratings"]) == [COLOURS[1]]
     (True, True)
     """
-    fixed = {
-        name: next((color for word, color in _MEANINGS.items() if word.search(name)), "")
-        for name in names
-    }
-    free = [name for name in names if not fixed[name]]
+    meaning_of = {name: _color_of_meaning(name) for name in names}
+    without_meaning = [name for name in names if not meaning_of[name]]
     palette = (COLOURS[0], _GRID) if len(names) <= 2 else _MODELS
-    others = {name: palette[place % len(palette)] for place, name in enumerate(free)}
-    return [fixed[name] or others[name] for name in names]
+    color_of = {}
+    for index, name in enumerate(without_meaning):
+        color_of[name] = palette[index % len(palette)]
+    return [meaning_of[name] or color_of[name] for name in names]
+
+
+def _color_of_meaning(name: str) -> str:
+    """The color that a series has by its name; "" if none."""
+    for word, color in _MEANINGS.items():
+        if word.search(name):
+            return color
+    return ""
 
 
 def drawn(name: object, longest: int = 60) -> str:
@@ -109,8 +116,9 @@ def drawn(name: object, longest: int = 60) -> str:
     if len(text) > longest:
         half = (longest - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
-    # Matplotlib leaves out of legends what begins so.
-    return f" {text}" if text.startswith("_") else text
+    if text.startswith("_"):
+        return f" {text}"  # Matplotlib leaves out of legends what begins so
+    return text
 
 
 def new_axes(width: float, height: float):
@@ -127,10 +135,9 @@ def ink_on(colours: np.ndarray) -> list[str]:
     """
     channels = np.asarray(colours, dtype=float)[:, :3]
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminances = linear @ [0.2126, 0.7152, 0.0722]
     halfway = np.sqrt(1.05 * 0.05) - 0.05  # the luminance that black and white stand out from alike
-    return [
-        "#000000" if light > halfway else "#ffffff" for light in linear @ [0.2126, 0.7152, 0.0722]
-    ]
+    return ["#000000" if luminance > halfway else "#ffffff" for luminance in luminances]
 
 
 # A figure and its data -------------------------------------------------------------------------
@@ -173,12 +180,12 @@ class Figure:
         # Of what is drawn: drawings on one page share no ids, and none refers into another one that is switched away.
         content = "\n".join([self.name, self.caption, self.alt, self._csv])
         with styled():
-            wide = self._finished(
-                _svg(self.drawing, _lay_out(self.drawing), content, self.alt), self.drawing
-            )
+            wide = _svg(self.drawing, _lay_out(self.drawing), content, self.alt)
+            wide = self._finished(wide, self.drawing)
             _narrow(self.again)
             narrow = _svg(self.again, _lay_out(self.again), f"narrow\n{content}", self.alt)
-            return wide, self._finished(narrow, self.again)
+            narrow = self._finished(narrow, self.again)
+        return wide, narrow
 
     def _finished(self, svg: str, drawing: MatplotlibFigure) -> str:
         """The SVG with what a figure of a special kind adds to it."""
@@ -228,17 +235,22 @@ class Figure:
         '<svg'
         """
         path = Path(path).expanduser()
-        kind = path.suffix.lower()
+        ending = path.suffix.lower()
         try:
-            if kind == ".csv":
+            if ending == ".csv":
                 write_whole(path, frame_as_csv(self.data), replace=True)
-            elif kind == ".svg":
+            elif ending == ".svg":
                 write_whole(path, self.svg(), replace=True)
-            elif kind in {".png", ".pdf"}:
+            elif ending in {".png", ".pdf"}:
                 with styled(), replacing(path, replace=True) as temporary:
                     box = _lay_out(self.drawing)
+                    picture_format = ending.removeprefix(".")
                     self.drawing.savefig(
-                        temporary, format=kind[1:], dpi=300, facecolor="white", bbox_inches=box
+                        temporary,
+                        format=picture_format,
+                        dpi=300,
+                        facecolor="white",
+                        bbox_inches=box,
                     )
             else:
                 raise UserError(
@@ -283,7 +295,9 @@ class Download:
     def _repr_html_(self) -> str:
         # The index would be a first column without a name, which a coder could sort apart from the rest.
         columns = list(self.data.columns)
-        table = frame_as_csv(self.data.set_index(columns[0])) if columns else ""
+        table = ""
+        if columns:
+            table = frame_as_csv(self.data.set_index(columns[0]))
         encoded = base64.b64encode(("\ufeff" + table).encode()).decode()
         return (
             f'<p class="{NO_MATH}"><a download="{html.escape(self.name)}.csv" href="data:text/csv;base64,{encoded}">'
@@ -296,7 +310,9 @@ class Download:
 
 def rounded(cell: object) -> object:
     """To the digits that do not differ between processors where a model is fitted."""
-    return float(f"{cell:.6g}") if isinstance(cell, float) and not cell.is_integer() else cell
+    if isinstance(cell, float) and not cell.is_integer():
+        return float(f"{cell:.6g}")
+    return cell
 
 
 # SVG with real text -----------------------------------------------------------------------------
@@ -340,39 +356,26 @@ def _without_math(drawing: MatplotlibFigure) -> None:
 def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
     """An SVG element of what lies in the box; ids follow from the content, digits that no one sees are rounded."""
     _without_math(drawing)
-    # Directly, since saving a figure draws it twice.
-    stream, canvas, dots = io.StringIO(), drawing.canvas, drawing.dpi
-    try:
-        FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
-    finally:
-        drawing.set_canvas(canvas)
-        drawing.set_dpi(dots)
-    source = stream.getvalue()
-    source = source[
-        source.index("<svg") :
-    ]  # a document type or XML head has no place inside a page
-    texts = iter(
-        _TEXT.findall(source)
-    )  # a name may look like any piece of SVG: none of what follows touches it
+    source = _printed(drawing)
+    # A name may look like any piece of SVG: none of what follows touches it.
+    texts = iter(_TEXT.findall(source))
     source = _LEFT_OUT.sub("", _TEXT.sub("", source)).replace(INK, "currentColor")
     # A hundredth of a point is not seen. What a fit leaves beyond it differs between processors.
-    source = _LONG_COORDINATE.sub(
-        lambda found: f"{float(found[0]):z.2f}".rstrip("0").rstrip("."), source
-    )
+    source = _LONG_COORDINATE.sub(_to_hundredths, source)
     # Matplotlib names clips and markers by a hash of all digits of where they lie: by their order instead.
-    for number, (hashed, kind) in enumerate(re.findall(r'\bid="(([^"]*?)[0-9a-f]{10})"', source)):
-        source = source.replace(hashed, f"{kind}{number}")
-    own = hashlib.sha256(content.encode()).hexdigest()[:8]
-    source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{own}-", source)
+    ids = re.findall(r'\bid="(([^"]*?)[0-9a-f]{10})"', source)
+    for number, (hashed_id, prefix) in enumerate(ids):
+        source = source.replace(hashed_id, f"{prefix}{number}")
+    of_content = hashlib.sha256(content.encode()).hexdigest()[:8]
+    source = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>f{of_content}-", source)
 
     def with_text(start: re.Match) -> str:
         text = next(texts)
         if not any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
             return f"{start[0]}{text}"
         # Letters that the bundled font lacks, such as Chinese ones, get the width that the layout has for them.
-        font = FontProperties(
-            size=float(start["size"]), weight="bold" if "bold" in start[0] else "normal"
-        )
+        weight = "bold" if "bold" in start[0] else "normal"
+        font = FontProperties(size=float(start["size"]), weight=weight)
         width, _, _ = text_to_path.get_text_width_height_descent(
             html.unescape(text), font, ismath=False
         )
@@ -383,16 +386,38 @@ def _svg(drawing: MatplotlibFigure, box: Bbox, content: str, label: str) -> str:
         raise ValueError(
             "a text of the drawing was lost: its picture would show others in the wrong places"
         )
-    left, top, width, height = 72 * np.array(
-        [box.x0, drawing.get_figheight() - box.y1, box.width, box.height]
-    )
+    in_inches = [box.x0, drawing.get_figheight() - box.y1, box.width, box.height]
+    x, y, width, height = 72 * np.array(in_inches)
     root = (
         f'<svg class="{NO_MATH}" role="img" aria-label="{html.escape(label, quote=True)}" '
         # Laid out with the first family; the second is as wide.
         'font-family="DejaVu Sans, Verdana, sans-serif" stroke-linejoin="round" stroke-linecap="butt" '
-        f'width="{width:.1f}pt" height="{height:.1f}pt" viewBox="{left:z.1f} {top:z.1f} {width:.1f} {height:.1f}"'
+        f'width="{width:.1f}pt" height="{height:.1f}pt" viewBox="{x:z.1f} {y:z.1f} {width:.1f} {height:.1f}"'
     )
-    return _ROOT.sub(lambda found: root + found[1], source, count=1).strip()
+
+    def with_namespaces(matplotlib_root: re.Match) -> str:
+        return root + matplotlib_root[1]
+
+    return _ROOT.sub(with_namespaces, source, count=1).strip()
+
+
+def _printed(drawing: MatplotlibFigure) -> str:
+    """The SVG element that Matplotlib writes; a document type or XML head has no place inside a page."""
+    # Directly, since saving a figure draws it twice.
+    stream = io.StringIO()
+    canvas = drawing.canvas
+    dots_per_inch = drawing.dpi
+    try:
+        FigureCanvasSVG(drawing).print_svg(stream, metadata={"Date": None, "Creator": None})
+    finally:
+        drawing.set_canvas(canvas)
+        drawing.set_dpi(dots_per_inch)
+    source = stream.getvalue()
+    return source[source.index("<svg") :]
+
+
+def _to_hundredths(coordinate: re.Match) -> str:
+    return f"{float(coordinate[0]):z.2f}".rstrip("0").rstrip(".")
 
 
 # A legend, and the same drawing for a phone -------------------------------------------------------
@@ -403,14 +428,19 @@ _LETTER = 0.08
 
 def legend_above(drawing: MatplotlibFigure) -> int:
     """A legend of all panels above them, each name once, in as many columns as there is room for; its lines."""
-    pairs = [zip(*axes.get_legend_handles_labels(), strict=True) for axes in drawing.axes]
-    named = {label: handle for pair in pairs for handle, label in pair}
-    if not named:
+    handle_of = {}
+    for axes in drawing.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        handle_of.update(zip(labels, handles, strict=True))
+    if not handle_of:
         return 0
-    fitting = max(1, int(drawing.get_figwidth() / (0.55 + _LETTER * max(map(len, named)))))
-    lines = -(-len(named) // fitting)
-    columns = -(-len(named) // lines)
-    drawing.legend(list(named.values()), list(named), loc="outside upper center", ncols=columns)
+    longest = max(len(label) for label in handle_of)
+    fitting = max(1, int(drawing.get_figwidth() / (0.55 + _LETTER * longest)))
+    lines = -(-len(handle_of) // fitting)
+    columns = -(-len(handle_of) // lines)
+    drawing.legend(
+        list(handle_of.values()), list(handle_of), loc="outside upper center", ncols=columns
+    )
     return lines
 
 
@@ -420,56 +450,43 @@ def _narrow(drawing: MatplotlibFigure) -> None:
     _without_math(drawing)
     height = drawing.get_figheight()
     panels = [axes for axes in drawing.axes if axes.get_subplotspec() is not None]
-    named = []  # panels with names beside their rows; of those that share them, the first
+    with_row_names = []  # of panels that share their rows, the first
     for axes in panels:
         names = [label.get_text() for label in axes.get_yticklabels()]
-        fixed = isinstance(axes.yaxis.get_major_locator(), FixedLocator) and any(
-            map(str.isalpha, "".join(names))
-        )
-        if not fixed or any(axes.get_shared_y_axes().joined(axes, other) for other in named):
+        shares_rows = any(axes.get_shared_y_axes().joined(axes, other) for other in with_row_names)
+        if not _has_row_names(axes) or shares_rows:
             continue
-        named.append(axes)
+        with_row_names.append(axes)
         axes.set_yticks(axes.get_yticks(), [textwrap.fill(name.strip(), 20) for name in names])
         lines = np.array([label.get_text().count("\n") + 1 for label in axes.get_yticklabels()])
         # Two names that follow each other share the distance between their rows.
-        needed = (
-            _LINE * max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2) + 0.1
-        )
+        lines_of_a_row = max((lines[1:] + lines[:-1]).max(initial=0) / 2, lines.max(initial=0) / 2)
         rows = max(abs(np.subtract(*axes.get_ylim())), 1)
-        column = [
-            other.get_position()
-            for other in panels
-            if other.get_position().x0 == axes.get_position().x0
-        ]
-        share = axes.get_position().height / sum(place.height for place in column)
-        height += (
-            max(0.0, needed * rows - axes.get_position().height * drawing.get_figheight()) / share
-        )
+        height_for_names = (_LINE * lines_of_a_row + 0.1) * rows
+        box = axes.get_position()
+        height_in_column = 0
+        for other in panels:
+            if other.get_position().x0 == box.x0:
+                height_in_column += other.get_position().height
+        share = box.height / height_in_column
+        height += max(0.0, height_for_names - box.height * drawing.get_figheight()) / share
     columns = max((axes.get_subplotspec().get_gridspec().ncols for axes in panels), default=1)
     if columns > 1:
         height *= 0.9 * columns
         grid = GridSpec(len(panels), 1, figure=drawing)
-        for place, axes in enumerate(panels):
-            axes.set_subplotspec(grid[place])
+        for row, axes in enumerate(panels):
+            axes.set_subplotspec(grid[row])
             axes.tick_params(axis="y", labelleft=True)
-    drawing.set_size_inches(
-        4.1, height
-    )  # on a phone 360 pixels wide, ten points are about eleven pixels
+    # On a phone 360 pixels wide, ten points are about eleven pixels.
+    drawing.set_size_inches(4.1, height)
     for axes in drawing.axes:
-        longest = max(12, int(axes.get_position().height * height / _LETTER))
-        titles = (axes.title, axes._left_title, axes._right_title)
-        for text, most in (
-            (axes.xaxis.label, 36),
-            (axes.yaxis.label, longest),
-            *((title, 30) for title in titles),
-        ):
-            text.set_text(
-                "\n".join(textwrap.fill(line, most) for line in text.get_text().split("\n"))
-            )
+        _fill_lines(axes.xaxis.label, 36)
+        _fill_lines(axes.yaxis.label, max(12, int(axes.get_position().height * height / _LETTER)))
+        for title in (axes.title, axes._left_title, axes._right_title):
+            _fill_lines(title, 30)
         ticks = axes.xaxis.get_major_locator()
-        if (
-            getattr(ticks, "_nbins", None) == "auto"
-        ):  # which does not foresee as many digits as there may be
+        # "auto" does not foresee as many digits as there may be.
+        if getattr(ticks, "_nbins", None) == "auto":
             ticks.set_params(nbins=5)
     for text in drawing.findobj(Text):
         if text.get_fontsize() < 10 and text.get_text():
@@ -478,6 +495,20 @@ def _narrow(drawing: MatplotlibFigure) -> None:
         legend.remove()
         lines = legend_above(drawing)
         drawing.set_figheight(drawing.get_figheight() + _LINE * max(0, lines - 1))
+
+
+def _has_row_names(axes) -> bool:
+    """Whether the rows of a panel have names, rather than numbers."""
+    if not isinstance(axes.yaxis.get_major_locator(), FixedLocator):
+        return False
+    names = "".join(label.get_text() for label in axes.get_yticklabels())
+    return any(letter.isalpha() for letter in names)
+
+
+def _fill_lines(text: Text, longest: int) -> None:
+    """Break the lines of a text so that none has more letters."""
+    lines = [textwrap.fill(line, longest) for line in text.get_text().split("\n")]
+    text.set_text("\n".join(lines))
 
 
 # Names beside what they name, in place of a legend -------------------------------------------------
@@ -498,17 +529,19 @@ def name_lines(axes) -> None:
         away = axes.get_yaxis_transform() + ScaledTranslation(0.16, 0, axes.figure.dpi_scale_trans)
         for handle, name in zip(handles, names, strict=True):
             if isinstance(handle, PolyCollection):
-                points = np.vstack(
-                    [np.empty((0, 2)), *(path.vertices for path in handle.get_paths())]
-                )
+                outlines = [path.vertices for path in handle.get_paths()]
+                points = np.vstack([np.empty((0, 2)), *outlines])
                 color = handle.get_facecolor()[0]
             else:
                 line = handle[0] if isinstance(handle, ErrorbarContainer) else handle
-                points, color = line.get_xydata(), line.get_color()
+                points = line.get_xydata()
+                color = line.get_color()
             points = points[np.isfinite(points).all(axis=1)]
             if len(points):  # what has no point ends nowhere
-                x, y = points[points[:, 0] == points[:, 0].max()].mean(axis=0)
-                _add_name(axes, textwrap.fill(name.strip(), 16), (x, y), (1, y), away, color, 1)
+                is_last = points[:, 0] == points[:, 0].max()
+                x, y = points[is_last].mean(axis=0)
+                text = textwrap.fill(name.strip(), 16)
+                _add_name(axes, text, (x, y), (1, y), away, color, 1)
 
 
 def name_parts(axes, parts: Sequence[tuple[str, float, str]], height: float) -> None:
@@ -518,18 +551,31 @@ def name_parts(axes, parts: Sequence[tuple[str, float, str]], height: float) -> 
         _add_name(axes, textwrap.fill(name.strip(), 11), (x, height), (x, 1), away, color, 0)
 
 
-def _add_name(axes, text: str, end: tuple, place: tuple, transform, color: str, along: int) -> None:
+def _add_name(
+    axes, text: str, end: tuple, position: tuple, transform, color: str, along: int
+) -> None:
+    if along:
+        alignment = {"ha": "left", "va": "center"}
+        start_of_stroke = (0, 0.5)
+    else:
+        alignment = {"ha": "center", "va": "bottom"}
+        start_of_stroke = (0.5, 0)
     label = _Name(
         text,
         end,
-        xytext=place,
+        xytext=position,
         textcoords=transform,
-        ha="left" if along else "center",
-        va="center" if along else "bottom",
         linespacing=1.1,
         annotation_clip=False,
-        arrowprops={"arrowstyle": "-", "color": color, "linewidth": 1.2, "shrinkA": 2, "shrinkB": 3}
-        | {"relpos": (0, 0.5) if along else (0.5, 0)},
+        arrowprops={
+            "arrowstyle": "-",
+            "color": color,
+            "linewidth": 1.2,
+            "shrinkA": 2,
+            "shrinkB": 3,
+            "relpos": start_of_stroke,
+        },
+        **alignment,
     )
     label.along = along
     label.set_transform(IdentityTransform())
@@ -540,24 +586,33 @@ def _add_name(axes, text: str, end: tuple, place: tuple, transform, color: str, 
 def _spread_names(drawing: MatplotlibFigure) -> None:
     """Move the names of a drawing that is laid out, as little as possible, so that none covers another."""
     for axes in drawing.axes:
-        for along in (0, 1):
-            names = [
-                artist
-                for artist in axes.texts
-                if isinstance(artist, _Name) and artist.along == along
-            ]
-            if not names:
-                continue
-            names.sort(key=lambda name: axes.transData.transform(name.xy)[along])
-            ends = axes.transData.transform([name.xy for name in names])[:, along]
-            boxes = [Text.get_window_extent(name) for name in names]
-            sizes = (
-                np.array([box.height if along else box.width for box in boxes]) + 0.06 * drawing.dpi
-            )
-            limits = (0, drawing.bbox.width) if along == 0 else (axes.bbox.y0, axes.bbox.y1)
-            for name, centre in zip(names, _apart(ends, sizes, limits), strict=True):
-                moved = axes.transData.inverted().transform([centre, centre])[along]
-                name.xyann = (moved, 1) if along == 0 else (1, moved)
+        _spread_names_along(axes, 0, (0, drawing.bbox.width))
+        _spread_names_along(axes, 1, (axes.bbox.y0, axes.bbox.y1))
+
+
+def _spread_names_along(axes, along: int, limits: tuple[float, float]) -> None:
+    """Move the names of a panel along one axis, 0 across or 1 upwards."""
+    names = []
+    for artist in axes.texts:
+        if isinstance(artist, _Name) and artist.along == along:
+            names.append(artist)
+    if not names:
+        return
+
+    def end_of(name: _Name) -> float:
+        return axes.transData.transform(name.xy)[along]
+
+    names.sort(key=end_of)
+    ends = axes.transData.transform([name.xy for name in names])[:, along]
+    sizes = []
+    for name in names:
+        box = Text.get_window_extent(name)
+        sizes.append(box.height if along else box.width)
+    gap = 0.06 * axes.figure.dpi
+    centres = _apart(ends, np.array(sizes) + gap, limits)
+    for name, centre in zip(names, centres, strict=True):
+        position = axes.transData.inverted().transform([centre, centre])[along]
+        name.xyann = (1, position) if along else (position, 1)
 
 
 def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
@@ -566,8 +621,8 @@ def _apart(centres: np.ndarray, sizes: np.ndarray, limits: tuple[float, float]) 
     >>> _apart(np.array([1.0, 1.0, 9.0]), np.array([2.0, 2.0, 2.0]), (0, 10)).tolist()
     [1.0, 3.0, 9.0]
     """
-    before = np.cumsum(sizes) - sizes / 2
-    room = max(0.0, limits[1] - limits[0] - sizes.sum())
-    return (
-        limits[0] + np.clip(isotonic_regression(centres - before - limits[0]).x, 0, room) + before
-    )
+    # Less the centres of intervals that touch, the centres only have to ascend.
+    touching = np.cumsum(sizes) - sizes / 2
+    free_room = max(0.0, limits[1] - limits[0] - sizes.sum())
+    shifts = isotonic_regression(centres - touching - limits[0]).x
+    return limits[0] + np.clip(shifts, 0, free_room) + touching
