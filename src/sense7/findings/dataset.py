@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sense7.estimators.bootstrap import ParticipantBootstrap, ratio
-from sense7.estimators.estimates import Estimate, estimate_row, estimate_table
+from sense7.estimators.bootstrap import ParticipantBootstrap
+from sense7.estimators.estimates import estimate_row, estimate_table
 from sense7.estimators.order import in_order_of_appearance, rounded
-from sense7.findings.core import finding, require_own
+from sense7.findings.core import Number, finding, need, require_own, share, tabulate
 from sense7.findings.ground_truth import ground_truth, labels
 from sense7.findings.individualized import (
     FEWEST_PER_GROUP,
@@ -154,9 +155,9 @@ class Characteristics:
 
 
 def _truth(study: Study, truth: pd.Series | None) -> pd.Series:
-    return (
-        ground_truth(study.turns, study.conversations["conversation"]) if truth is None else truth
-    )
+    if truth is None:
+        return ground_truth(study.turns, study.conversations["conversation"])
+    return truth
 
 
 @finding
@@ -200,9 +201,11 @@ def counts(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     }
     rows = {}
     for key, (unit, counted, method) in _COUNTS.items():
-        absent = numbers[key] == 0 and key in {"llm_conditions", "tasks"}
-        reason = f"{unit} were not given in this data set" if absent else ""
-        estimate = np.nan if absent else numbers[key]
+        estimate = numbers[key]
+        reason = ""
+        if estimate == 0 and key in {"llm_conditions", "tasks"}:
+            estimate = np.nan
+            reason = f"{unit} were not given in this data set"
         rows[key] = estimate_row(
             estimate, n=sizes[counted], unit=unit, method=method, reason=reason, key=key
         )
@@ -228,14 +231,16 @@ def scales(study: Study) -> pd.DataFrame:
         rescaled = np.isfinite(column.lowest)
         if not rescaled and not column.unreadable:
             continue
-        size, levels = sizes[column.column], frames[column.sheet][column.name]
-        own_scale = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
-        mean_as_given = mean_on_official = "no answer"
+        size = sizes[column.column]
+        levels = frames[column.sheet][column.name]
+        scale = Interval(column.lowest, column.highest) if rescaled else Interval(1, size)
+        mean_as_given = "no answer"
+        mean_on_official = "no answer"
         if levels.count():
-            mean_as_given = f"{own_scale.original(levels.mean(), size):.2f}"
+            mean_as_given = f"{scale.original(levels.mean(), size):.2f}"
             mean_on_official = f"{levels.mean():.2f}" if rescaled else "the same"
         rows[column.column] = {
-            "scale": str(own_scale),
+            "scale": str(scale),
             "answers read": levels.count(),
             "unreadable": column.unreadable,
             "mean as given": mean_as_given,
@@ -260,16 +265,23 @@ def ground_truth_mean(
     """
     require_own(study, bootstrap)
     truth = _truth(study, truth).to_numpy()
-    known = np.isfinite(truth)
-    values = np.column_stack([truth[known], np.ones(known.sum())])
-    return bootstrap.row(
-        bootstrap.estimate(ratio, values, study.conversations.loc[known, "participant"]),
-        n=int(known.sum()),
+    has_truth = np.isfinite(truth)
+    participants = study.conversations.loc[has_truth, "participant"]
+
+    def mean() -> np.ndarray:
+        return share(bootstrap, truth[has_truth], np.ones(has_truth.sum()), participants)
+
+    number = Number(
+        label="ground truth",
+        statistic=mean,
         unit="level, 1 to 5",
         method="mean ground truth over conversations",
+        rows=participants,
         undefined="no conversation has a rated turn",
-        key="ground_truth_mean",
     )
+    row = number.row(bootstrap)
+    row["key"] = "ground_truth_mean"
+    return row
 
 
 @finding
@@ -279,12 +291,15 @@ def ground_truth_sd(study: Study, truth: pd.Series | None = None) -> dict:
     ``truth`` as for :func:`counts`; it takes two conversations that have one.
     """
     truth = _truth(study, truth)
+    reason = ""
+    if truth.count() < 2:
+        reason = "it takes two conversations with ground truth"
     return estimate_row(
         truth.std(),
         n=truth.count(),
         unit="level, 1 to 5",
         method="standard deviation over conversations (n - 1)",
-        reason="" if truth.count() > 1 else "it takes two conversations with ground truth",
+        reason=reason,
         key="ground_truth_sd",
     )
 
@@ -297,9 +312,9 @@ def by_condition(study: Study, truth: pd.Series | None = None) -> pd.DataFrame:
     DataFrame
         One row per condition; ``(no condition)`` for conversations without one.
     """
-    frame = _with_condition(study.conversations).assign(
-        turns=turns_per_conversation(study).to_numpy(), truth=_truth(study, truth).to_numpy()
-    )
+    frame = _with_condition(study.conversations)
+    frame["turns"] = turns_per_conversation(study).to_numpy()
+    frame["truth"] = _truth(study, truth).to_numpy()
     groups = frame.groupby("condition")
     return pd.DataFrame(
         {
@@ -318,9 +333,8 @@ def _with_condition(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _of_messages(study: Study) -> pd.DataFrame:
     """Messages in the order of their conversations, with participant and condition."""
-    conversations = _with_condition(study.conversations)[
-        ["conversation", "participant", "condition"]
-    ]
+    conversations = _with_condition(study.conversations)
+    conversations = conversations[["conversation", "participant", "condition"]]
     messages = in_order_of_appearance(study.messages, "conversation", "position")
     return messages.merge(conversations, on="conversation", how="left")
 
@@ -328,7 +342,8 @@ def _of_messages(study: Study) -> pd.DataFrame:
 def _quantity(name: str, frame: pd.DataFrame, value: pd.Series, reason: str) -> Quantity:
     values = frame[["participant", "condition"]].assign(value=rounded(value.astype(float)))
     values = values[values["value"].notna()].reset_index(drop=True)
-    return Quantity(*_QUANTITIES[name], values, reason if values.empty else "")
+    key, label, unit, units = _QUANTITIES[name]
+    return Quantity(key, label, unit, units, values, reason if values.empty else "")
 
 
 def lengths(study: Study) -> list[Quantity]:
@@ -343,21 +358,23 @@ def lengths(study: Study) -> list[Quantity]:
         Words in a user's message, words in an assistant's message, turns in a conversation.
     """
     messages = _of_messages(study)
-    words = messages["content"].map(
-        lambda text: len(words_in(text)) if isinstance(text, str) and text.strip() else np.nan
-    )
-    of_role = {
-        role: _quantity(
-            f"{role}_words",
-            messages[messages["role"] == role],
-            words[messages["role"] == role],
-            f"no message of the {role} has a text in this data set",
-        )
-        for role in ("user", "assistant")
-    }
+    words = messages["content"].map(_number_of_words)
+    quantities = []
+    for role in ("user", "assistant"):
+        of_role = messages["role"] == role
+        reason = f"no message of the {role} has a text in this data set"
+        quantities.append(_quantity(f"{role}_words", messages[of_role], words[of_role], reason))
     conversations = _with_condition(study.conversations)
     turns = pd.Series(turns_per_conversation(study).to_numpy(), index=conversations.index)
-    return [*of_role.values(), _quantity("turns", conversations, turns, "there is no conversation")]
+    quantities.append(_quantity("turns", conversations, turns, "there is no conversation"))
+    return quantities
+
+
+def _number_of_words(text: object) -> float:
+    """Words of a message; NaN if it has no text."""
+    if isinstance(text, str) and text.strip():
+        return len(words_in(text))
+    return np.nan
 
 
 def _backwards(messages: pd.DataFrame) -> pd.Index:
@@ -369,11 +386,15 @@ def _backwards(messages: pd.DataFrame) -> pd.Index:
 
 def _durations(study: Study, messages: pd.DataFrame) -> pd.Series:
     """Seconds from the first to the last message, by conversation; NaN if either time is missing or times fall."""
-    groups = messages.groupby("conversation", sort=False)["seconds"]
+    times = messages.groupby("conversation", sort=False)["seconds"]
     # Not first() and last(): those skip missing times.
-    seconds = groups.agg(lambda times: times.iloc[-1] - times.iloc[0]).where(groups.size() > 1)
-    seconds = seconds.drop(_backwards(messages))
-    return seconds.reindex(study.conversations["conversation"])
+    duration = times.agg(_last_minus_first).where(times.size() > 1)
+    duration = duration.drop(_backwards(messages))
+    return duration.reindex(study.conversations["conversation"])
+
+
+def _last_minus_first(times: pd.Series) -> float:
+    return times.iloc[-1] - times.iloc[0]
 
 
 def durations(study: Study) -> Quantity:
@@ -385,25 +406,20 @@ def durations(study: Study) -> Quantity:
     messages = _of_messages(study)
     conversations = _with_condition(study.conversations)
     duration = pd.Series(_durations(study, messages).to_numpy(), index=conversations.index)
-    timed = messages["seconds"].notna().any()
-    reason = (
-        "no conversation has usable times of its first and its last message" if timed else NO_TIMES
-    )
+    reason = NO_TIMES
+    if messages["seconds"].notna().any():
+        reason = "no conversation has usable times of its first and its last message"
     return _quantity("duration", conversations, duration, reason)
 
 
 def answers(study: Study) -> list[Quantity]:
     """Return what users said before the conversation: importance of the topic (1..5), desired empathy (1..3)."""
     conversations = _with_condition(study.conversations)
-    return [
-        _quantity(
-            name,
-            conversations,
-            conversations[name],
-            "never asked, or never answered, in this data set",
-        )
-        for name in ("importance", "desired_empathy")
-    ]
+    reason = "never asked, or never answered, in this data set"
+    quantities = []
+    for name in ("importance", "desired_empathy"):
+        quantities.append(_quantity(name, conversations, conversations[name], reason))
+    return quantities
 
 
 def median_in_draws(
@@ -420,19 +436,21 @@ def median_in_draws(
     distinct, position = np.unique(values, return_inverse=True)
     codes = bootstrap.codes(participants)
     # Few participants have any one value: the table of both is nearly empty.
-    often = sparse.csr_array(
-        (np.ones(len(codes)), (position, codes)), shape=(len(distinct), len(bootstrap.names))
-    )
+    ones = np.ones(len(codes))
+    shape = (len(distinct), len(bootstrap.names))
+    counts = sparse.csr_array((ones, (position, codes)), shape=shape)
 
     def medians(weights: np.ndarray) -> np.ndarray:
-        below = np.cumsum((often @ weights.T).T, axis=1)
-        rows = below[:, -1:]
-        # The row of rank r, from 0, holds the first value that more than r rows do not exceed.
-        middle = [
-            np.minimum((below <= rank).sum(axis=1), len(distinct) - 1)
-            for rank in ((rows - 1) // 2, rows // 2)
-        ]
-        return np.where(rows[:, 0] > 0, (distinct[middle[0]] + distinct[middle[1]]) / 2, np.nan)
+        up_to_value = np.cumsum((counts @ weights.T).T, axis=1)
+        rows = up_to_value[:, -1:]
+
+        def value_of_rank(rank: np.ndarray) -> np.ndarray:
+            # The row of rank r, from 0, holds the first value that more than r rows do not exceed.
+            smaller_values = (up_to_value <= rank).sum(axis=1)
+            return distinct[np.minimum(smaller_values, len(distinct) - 1)]
+
+        middle = (value_of_rank((rows - 1) // 2) + value_of_rank(rows // 2)) / 2
+        return np.where(rows[:, 0] > 0, middle, np.nan)
 
     return bootstrap.in_every_draw(medians, len(distinct))
 
@@ -451,25 +469,29 @@ def medians(quantities: Sequence[Quantity], bootstrap: ParticipantBootstrap) -> 
     DataFrame
         A table of estimates, one row per quantity by its name; n counts messages, turns or conversations.
     """
-    return estimate_table(
-        {quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}, "quantity"
-    )
+    rows = {quantity.name: _median_row(quantity, bootstrap) for quantity in quantities}
+    return estimate_table(rows, "quantity")
 
 
 def _median_row(quantity: Quantity, bootstrap: ParticipantBootstrap) -> dict:
-    values, participants = quantity.frame["value"].to_numpy(), quantity.frame["participant"]
-    estimate = Estimate(np.nan)
-    if not quantity.reason:
-        medians = median_in_draws(values, participants, bootstrap)
-        estimate = Estimate(np.median(values), *bootstrap.interval(medians, participants))
-    return bootstrap.row(
-        estimate,
-        n=len(values),
+    values = quantity.frame["value"].to_numpy()
+    participants = quantity.frame["participant"]
+
+    def median() -> np.ndarray:
+        need(not quantity.reason, quantity.reason)
+        in_draws = median_in_draws(values, participants, bootstrap)
+        return np.concatenate([[np.median(values)], in_draws])
+
+    number = Number(
+        label=quantity.name,
+        statistic=median,
         unit=quantity.unit,
         method=f"median over {quantity.units}",
-        undefined=quantity.reason,
-        key=quantity.key,
+        rows=participants,
     )
+    row = number.row(bootstrap)
+    row["key"] = quantity.key
+    return row
 
 
 def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
@@ -482,17 +504,19 @@ def quartiles_by_condition(quantity: Quantity) -> pd.DataFrame:
     [2.0, 9.0, 3.0]
     """
     values = quantity.frame
-    groups = {name: part["value"] for name, part in values.groupby("condition")}
-    groups = {
-        name: groups[name] for name in sorted(groups, key=lambda name: (name == NO_CONDITION, name))
-    }
-    if list(groups) == [NO_CONDITION]:
-        groups = {}
+    groups = {}
+    for name, of_condition in values.groupby("condition"):
+        groups[name] = of_condition["value"]
+    conditions = sorted(name for name in groups if name != NO_CONDITION)
+    if conditions and NO_CONDITION in groups:
+        conditions.append(NO_CONDITION)
+    groups = {name: groups[name] for name in conditions}
     if len(values):
         groups[ALL] = values["value"]
-    rows = {
-        name: (len(part), *np.quantile(part, [0.25, 0.5, 0.75])) for name, part in groups.items()
-    }
+    rows = {}
+    for name, group in groups.items():
+        low, median, high = np.quantile(group, [0.25, 0.5, 0.75])
+        rows[name] = (len(group), low, median, high)
     columns = ["n", "lower quartile", "median", "upper quartile"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("condition")
 
@@ -508,12 +532,15 @@ def shown_by_condition(quantities: Sequence[Quantity]) -> pd.DataFrame:
     columns = {}
     for quantity in quantities:
         if not quantity.reason:
-            table = quartiles_by_condition(quantity)
-            n, low, median, high = (table[name].map(_short) for name in table)
+            quartiles = quartiles_by_condition(quantity)
+            n = quartiles["n"].map(_short)
+            low = quartiles["lower quartile"].map(_short)
+            median = quartiles["median"].map(_short)
+            high = quartiles["upper quartile"].map(_short)
             columns[quantity.name] = median + " (" + low + " to " + high + "), n = " + n
-    shown = pd.DataFrame(columns).rename_axis("condition").fillna("no value")
-    last = [name for name in (NO_CONDITION, ALL) if name in shown.index]
-    return shown.loc[[*sorted(shown.index.drop(last)), *last]]
+    table = pd.DataFrame(columns).rename_axis("condition").fillna("no value")
+    last = [name for name in (NO_CONDITION, ALL) if name in table.index]
+    return table.loc[[*sorted(table.index.drop(last)), *last]]
 
 
 def _short(number: float) -> str:
@@ -530,12 +557,14 @@ def in_words(quantities: Sequence[Quantity]) -> str:
     >>> in_words([Quantity("turns", "turns", "turns", "conversations", values)])
     'n = 1 conversation (turns)'
     """
-    return "; ".join(
-        f"{quantity.name}: {quantity.reason}"
-        if quantity.reason
-        else f"n = {count_of(len(quantity.frame), quantity.units.removesuffix('s'))} ({quantity.name})"
-        for quantity in quantities
-    )
+    parts = []
+    for quantity in quantities:
+        if quantity.reason:
+            parts.append(f"{quantity.name}: {quantity.reason}")
+        else:
+            n = count_of(len(quantity.frame), quantity.units.removesuffix("s"))
+            parts.append(f"n = {n} ({quantity.name})")
+    return "; ".join(parts)
 
 
 def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
@@ -555,12 +584,12 @@ def levels_by_condition(study: Study, name: str) -> pd.DataFrame:
     conversations = _with_condition(study.conversations)
     if not conversations[name].notna().any():
         return pd.DataFrame()
-    levels = range(1, int(_QUANTITIES[name][2][-1]) + 1)
+    unit = _QUANTITIES[name][2]  # such as "level, 1 to 5"
+    levels = range(1, int(unit[-1]) + 1)
     nearest = pd.Series(labels(conversations[name]), index=conversations.index)
     answered = nearest.astype(object).where(nearest.notna(), "not answered")
-    table = pd.crosstab(conversations["condition"], answered).reindex(
-        columns=[*levels, "not answered"], fill_value=0
-    )
+    table = pd.crosstab(conversations["condition"], answered)
+    table = table.reindex(columns=[*levels, "not answered"], fill_value=0)
     table.loc[ALL] = table.sum()
     return table.rename_axis(columns=None)
 
@@ -578,23 +607,20 @@ def topics_by_condition(study: Study) -> pd.DataFrame:
     if not conversations["topic"].notna().any():
         return pd.DataFrame()
     topics = conversations["topic"].astype(object).fillna(NO_TOPIC)
-    often = (
-        topics[topics != NO_TOPIC]
-        .value_counts()
-        .sort_index()
-        .sort_values(ascending=False, kind="stable")
-    )
-    if len(often) > MOST_TOPICS:
-        rare = set(often.index[MOST_TOPICS:])
-        others = f"({count_of(len(rare), 'other topic')})"
-        topics = topics.where(~topics.isin(rare), others)
+    by_name = topics[topics != NO_TOPIC].value_counts().sort_index()
+    frequent = by_name.sort_values(ascending=False, kind="stable")
+    if len(frequent) > MOST_TOPICS:
+        rare = set(frequent.index[MOST_TOPICS:])
+        topics = topics.where(~topics.isin(rare), f"({count_of(len(rare), 'other topic')})")
     table = pd.crosstab(topics, conversations["condition"])
-    named = table.index.isin(often.index)
-    return pd.concat([table[named], table[~named]]).rename_axis(index="topic", columns=None)
+    is_topic = table.index.isin(frequent.index)
+    table = pd.concat([table[is_topic], table[~is_topic]])
+    return table.rename_axis(index="topic", columns=None)
 
 
 def _is_retry(cell) -> bool:
-    if (number := as_number(cell)) is not None:
+    number = as_number(cell)
+    if number is not None:
         return number != 0
     name = as_name(cell)
     return name is not None and name.casefold() not in NO_RETRY
@@ -603,9 +629,10 @@ def _is_retry(cell) -> bool:
 def _disturbed(study: Study) -> tuple[pd.DataFrame, bool]:
     """Messages with ``retry`` and ``error``, and whether retries were recorded at all."""
     messages = _of_messages(study)
-    retry = messages["retry"].map(_is_retry).astype(bool)
-    recorded = messages["retry"].map(lambda cell: as_name(cell) is not None).any()
-    return messages.assign(retry=retry, error=messages["role"] == "error"), bool(recorded)
+    has_cell = messages["retry"].map(as_name).notna()
+    messages["retry"] = messages["retry"].map(_is_retry).astype(bool)
+    messages["error"] = messages["role"] == "error"
+    return messages, bool(has_cell.any())
 
 
 @finding
@@ -622,34 +649,29 @@ def disturbance_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     """
     require_own(study, bootstrap)
     messages, recorded = _disturbed(study)
-    rows = {}
-    for kind, (key, row) in _DISTURBED.items():
-        reason = "" if recorded or kind != "retry" else NO_RETRIES
-        rows[row] = _share_with(kind, messages, study.conversations, bootstrap, reason) | {
-            "key": key
-        }
-    return estimate_table(rows, "disturbance")
+    conversations = study.conversations
 
+    def share_with(disturbance: str) -> np.ndarray:
+        need(recorded or disturbance != "retry", NO_RETRIES)
+        is_disturbed = messages[disturbance]
+        disturbed = messages.loc[is_disturbed, "conversation"]
+        has_one = conversations["conversation"].isin(disturbed)
+        ones = np.ones(len(conversations))
+        return share(bootstrap, has_one, ones, conversations["participant"])
 
-def _share_with(
-    kind: str,
-    messages: pd.DataFrame,
-    conversations: pd.DataFrame,
-    bootstrap: ParticipantBootstrap,
-    reason: str,
-) -> dict:
-    """Share of conversations with at least one message of a kind, unless there is a reason why it is not known."""
-    has = conversations["conversation"].isin(messages.loc[messages[kind], "conversation"])
-    values = np.column_stack([has, np.ones(len(has))])
-    share = (
-        Estimate(np.nan)
-        if reason
-        else bootstrap.estimate(ratio, values, conversations["participant"])
-    )
-    method = f"conversations with at least one {kind} by all"
-    return bootstrap.row(
-        share, n=len(has), unit="share of conversations", method=method, undefined=reason
-    )
+    numbers = []
+    for disturbance, (key, label) in _DISTURBED.items():
+        numbers.append(
+            Number(
+                label=label,
+                statistic=partial(share_with, disturbance),
+                unit="share of conversations",
+                method=f"conversations with at least one {disturbance} by all",
+                rows=conversations,
+                key=key,
+            )
+        )
+    return tabulate("disturbance", numbers, bootstrap)
 
 
 def characteristics(study: Study) -> Characteristics:
@@ -666,56 +688,59 @@ def characteristics(study: Study) -> Characteristics:
         Three tables; all empty, with the reason, if there is no participants' sheet.
     """
     people = pd.Index(study.conversations["participant"].unique())
-    kinds = characteristic_columns(study.participants, people)
-    numbers, groups, others = {}, {}, {}
-    own = study.participants
-    for name in kinds.index:
-        column = own.loc[own["participant"].isin(people), name].dropna()
-        number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-        distinct = column.nunique()
-        if number and len(column) and not _names_people(column, kinds.loc[name, "reason"]):
-            low, *quartiles, high = np.quantile(column.astype(float), [0, 0.25, 0.5, 0.75, 1])
-            numbers[name] = (len(column), low, *quartiles, high)
-        elif not number and 0 < distinct <= min(MOST_GROUPS, len(column) / FEWEST_PER_GROUP):
-            for answer, count in column.astype(str).value_counts().sort_index().items():
-                groups[f"{name}: {answer}"] = (count, 100 * count / len(column))
+    columns = characteristic_columns(study.participants, people)
+    if study.participants is None:
+        reason = NO_SHEET
+    elif len(columns):
+        reason = ""
+    else:
+        reason = "the participants' sheet has no column but PID"
+    numbers = {}
+    groups = {}
+    others = {}
+    for name in columns.index:
+        in_study = study.participants["participant"].isin(people)
+        answers = study.participants.loc[in_study, name].dropna()
+        is_number = pd.api.types.is_numeric_dtype(answers)
+        is_number = is_number and not pd.api.types.is_bool_dtype(answers)
+        different = answers.nunique()
+        most_groups = min(MOST_GROUPS, len(answers) / FEWEST_PER_GROUP)
+        if is_number and len(answers) and not _names_people(answers, columns.loc[name, "reason"]):
+            quantiles = np.quantile(answers.astype(float), [0, 0.25, 0.5, 0.75, 1])
+            numbers[name] = (len(answers), *quantiles)
+        elif not is_number and 0 < different <= most_groups:
+            for answer, count in answers.astype(str).value_counts().sort_index().items():
+                groups[f"{name}: {answer}"] = (count, 100 * count / len(answers))
         else:
-            others[name] = (len(column), distinct)
-    columns = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
-    reason = (
-        NO_SHEET
-        if own is None
-        else ""
-        if len(kinds)
-        else "the participants' sheet has no column but PID"
-    )
+            others[name] = (len(answers), different)
+    of_numbers = ["n", "lowest", "lower quartile", "median", "upper quartile", "highest"]
     return Characteristics(
-        _rows(numbers, columns),
-        _rows(groups, ["participants", "share of answers (%)"]),
-        _rows(others, ["n", "different answers"]),
-        reason,
+        numbers=_rows(numbers, of_numbers),
+        groups=_rows(groups, ["participants", "share of answers (%)"]),
+        others=_rows(others, ["n", "different answers"]),
+        reason=reason,
     )
 
 
 def _names_people(numbers: pd.Series, reason: str) -> bool:
     """Whether numbers identify people: by what the relations to ratings leave out, or by their length."""
-    whole = (numbers == np.round(numbers)).all() and numbers.abs().min() >= LONG_NUMBER
-    return reason in {"an identifier", "a running number"} or (
-        whole and len(numbers) > 1 and numbers.is_unique
-    )
+    if reason in {"an identifier", "a running number"}:
+        return True
+    are_whole = (numbers == np.round(numbers)).all()
+    are_long = numbers.abs().min() >= LONG_NUMBER
+    return are_whole and are_long and len(numbers) > 1 and numbers.is_unique
 
 
 def _rows(rows: dict, columns: list[str]) -> pd.DataFrame:
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis(
-        "characteristic"
-    )
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return table.rename_axis("characteristic")
 
 
 def diagnostics_table(study: Study) -> pd.DataFrame:
     """What the reader found in the workbook: where, how many, value, what was done, how to fix it."""
-    rows = [
-        (one.place or "the file", one.count, one.value, one.problem, one.fix)
-        for one in study.diagnostics
-    ]
+    rows = []
+    for diagnostic in study.diagnostics:
+        where = diagnostic.place or "the file"
+        rows.append((where, diagnostic.count, diagnostic.value, diagnostic.problem, diagnostic.fix))
     table = pd.DataFrame(rows, columns=["where", "count", "value", "diagnostic", "fix"])
     return table if table["value"].any() else table.drop(columns="value")

@@ -8,7 +8,7 @@ choices. It is no p value: all specifications rest on the same data.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -269,16 +269,15 @@ def multiverse(
     same computed from filtered frames.
     """
     require_own(study, bootstrap)
-    chosen, compute = (
-        specifications(headline).iloc[: 1 if first_only else None],
-        COMPUTE[headline](study),
-    )
-    rows = {
-        number: compute(choice, bootstrap)
-        for number, choice in zip(chosen.index, chosen.to_dict("records"), strict=True)
-    }
-    rows = {number: {name: row[name] for name in COLUMNS} for number, row in rows.items()}
-    return chosen.join(estimate_table(rows, "specification"))
+    choices = specifications(headline)
+    if first_only:
+        choices = choices.iloc[:1]
+    compute = COMPUTE[headline](study)
+    rows = {}
+    for number, choice in zip(choices.index, choices.to_dict("records"), strict=True):
+        row = compute(choice, bootstrap)
+        rows[number] = {name: row[name] for name in COLUMNS}
+    return choices.join(estimate_table(rows, "specification"))
 
 
 def agreement(table: pd.DataFrame, headline: str, published: float | None = None) -> pd.Series:
@@ -287,11 +286,13 @@ def agreement(table: pd.DataFrame, headline: str, published: float | None = None
     Of a headline with a published figure, whether the interval holds it (never, if it is not given); of another,
     whether the interval lies above the reference.
     """
-    known = table[table["estimate"].notna() & table["low"].notna()]
+    with_interval = table[table["estimate"].notna() & table["low"].notna()]
+    low = rounded(with_interval["low"])
+    high = rounded(with_interval["high"])
     if not HEADLINES[headline].claim:
-        return rounded(known["low"]) > HEADLINES[headline].reference
+        return low > HEADLINES[headline].reference
     value = np.nan if published is None else published
-    return (rounded(known["low"]) <= value) & (value <= rounded(known["high"]))
+    return (low <= value) & (value <= high)
 
 
 @finding
@@ -315,47 +316,45 @@ def summary(table: pd.DataFrame, headline: str, published: float | None = None) 
         n is the number of specifications that could be computed or, for the shares, that have an interval. There
         are no intervals of these numbers, since specifications are no sample.
     """
-    one, known, key = HEADLINES[headline], table["estimate"].dropna(), f"multiverse_{headline}"
-    reason = "" if len(known) else f"no specification could be computed: {table['reason'].iloc[0]}"
-    method = f"of {len(known)} of {len(table)} specifications"
+    of_headline = HEADLINES[headline]
+    estimates = table["estimate"].dropna()
+    reason = ""
+    if estimates.empty:
+        reason = f"no specification could be computed: {table['reason'].iloc[0]}"
     rows = {}
-    for words, name in (("lowest estimate", "min"), ("highest estimate", "max")):
-        common = {
-            "n": len(known),
-            "unit": one.unit,
-            "method": f"{name} {method}",
-            "key": f"{key}_{name}",
-        }
-        rows[words] = estimate_row(known.agg(name), **common, reason=reason)
-    agree = agreement(table, headline, published)
-    if one.claim:
-        row, words, ending = (
-            "intervals that hold the published value",
-            "holds the published value",
-            "holds_published",
+    for label, statistic in (("lowest estimate", "min"), ("highest estimate", "max")):
+        rows[label] = estimate_row(
+            estimates.agg(statistic),
+            n=len(estimates),
+            unit=of_headline.unit,
+            method=f"{statistic} of {len(estimates)} of {len(table)} specifications",
+            reason=reason,
+            key=f"multiverse_{headline}_{statistic}",
         )
-        reason = reason or ("" if published is not None else "the published value was not given")
+    agrees = agreement(table, headline, published)
+    if of_headline.claim:
+        label = "intervals that hold the published value"
+        relation = "holds the published value"
+        key = f"multiverse_{headline}_holds_published"
+        if not reason and published is None:
+            reason = "the published value was not given"
     else:
-        row, words, ending = (
-            "intervals above the dashed line",
-            f"lies above {one.reference:g}",
-            "above_reference",
-        )
-    if not reason and agree.empty:
+        label = "intervals above the dashed line"
+        relation = f"lies above {of_headline.reference:g}"
+        key = f"multiverse_{headline}_above_reference"
+    if not reason and agrees.empty:
         reason = f"no specification has an interval: {table['reason'].iloc[0]}"
-    rows[row] = estimate_row(
-        np.nan if reason else agree.mean(),
-        n=len(agree),
+    rows[label] = estimate_row(
+        np.nan if reason else agrees.mean(),
+        n=len(agrees),
         unit="share of specifications",
-        method=f"interval {words}; {len(agree)} of {len(table)} specifications",
+        method=f"interval {relation}; {len(agrees)} of {len(table)} specifications",
         reason=reason,
-        key=f"{key}_{ending}",
+        key=key,
     )
     if table["method"].str.startswith(SIMULATED_WORDS).any():
-        rows = {
-            name: row | {"method": f"{SIMULATED_WORDS}: {row['method']}"}
-            for name, row in rows.items()
-        }
+        for row in rows.values():
+            row["method"] = f"{SIMULATED_WORDS}: {row['method']}"
     return estimate_table(rows, "of the specifications")
 
 
@@ -367,10 +366,13 @@ Compute = Callable[[dict, ParticipantBootstrap], dict]
 def kept(study: Study, turns: pd.DataFrame, exclusions: str) -> pd.DataFrame:
     """Turns without what is left out."""
     if exclusions == EXCLUSIONS[1]:
-        put = study.turns_put_to_rating
-        rated = put.loc[put[list(RATING_NAMES)].notna().any(axis=1), "conversation"].value_counts()
-        return turns[turns["conversation"].map(rated).fillna(0) >= FEW_TURNS]
-    return turns[turns["turn"] > 1] if exclusions == EXCLUSIONS[2] else turns
+        turns_put = study.turns_put_to_rating
+        is_rated = turns_put[list(RATING_NAMES)].notna().any(axis=1)
+        rated_turns = turns_put.loc[is_rated, "conversation"].value_counts()
+        return turns[turns["conversation"].map(rated_turns).fillna(0) >= FEW_TURNS]
+    if exclusions == EXCLUSIONS[2]:
+        return turns[turns["turn"] > 1]
+    return turns
 
 
 def coded(levels: pd.DataFrame, coding: str) -> np.ndarray:
@@ -381,27 +383,30 @@ def coded(levels: pd.DataFrame, coding: str) -> np.ndarray:
 def row_means(values: np.ndarray, missing: str) -> np.ndarray:
     """Mean over the given values of a row, or over complete rows only; NaN where there is none."""
     counts = np.isfinite(values).sum(axis=1)
-    enough = counts > 0 if missing == MISSING[0] else (counts == values.shape[1]) & (counts > 0)
-    return np.where(enough, np.nansum(values, axis=1) / np.maximum(counts, 1), np.nan)
+    is_enough = counts > 0
+    if missing != MISSING[0]:
+        is_enough = is_enough & (counts == values.shape[1])
+    means = np.nansum(values, axis=1) / np.maximum(counts, 1)
+    return np.where(is_enough, means, np.nan)
 
 
 def rated_conversations(study: Study, choice: dict) -> pd.DataFrame:
     """Conversations with the chosen rating as ``y``, their participant, condition and context."""
-    turns, asked = (
-        kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0])),
-        study.rated_dimensions,
-    )
+    turns = kept(study, study.turns, choice.get("exclusions", EXCLUSIONS[0]))
+    rated_dimensions = study.rated_dimensions
     if choice["rating"] == RATINGS[1]:
         y = turns["overall"].astype(float).groupby(turns["conversation"]).mean()
     else:
         if choice["missing"] == MISSING[1]:
-            turns = turns[turns[asked].notna().all(axis=1) & bool(asked)]
+            is_complete = turns[rated_dimensions].notna().all(axis=1) & bool(rated_dimensions)
+            turns = turns[is_complete]
         y = ground_truth(turns, study.conversations["conversation"])
     frame = study.conversations[["participant", "condition", *CONTEXT]]
     frame = frame.assign(y=y.reindex(study.conversations["conversation"]).to_numpy(dtype=float))
     frame = frame[frame["y"].notna()]
     if choice.get("participants") == PEOPLE[1]:
-        frame = frame[frame.groupby("participant")["y"].transform("size") >= FEW_CONVERSATIONS]
+        conversations = frame.groupby("participant")["y"].transform("size")
+        frame = frame[conversations >= FEW_CONVERSATIONS]
     return frame.reset_index(drop=True)
 
 
@@ -411,11 +416,8 @@ def participants_share(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         draws = MODEL_DRAWS if choice == first else 200
-        return (
-            variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
-            .comparison.iloc[-1]
-            .to_dict()
-        )
+        shares = variance_shares(study, bootstrap, draws, rated_conversations(study, choice))
+        return shares.comparison.iloc[-1].to_dict()
 
     return compute
 
@@ -426,9 +428,9 @@ def context_share(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         frame = rated_conversations(study, choice)
-        frame = frame.assign(
-            **{name: None for name in CONTEXT if name not in CONTEXTS[choice["context"]]}
-        )
+        for name in CONTEXT:
+            if name not in CONTEXTS[choice["context"]]:
+                frame[name] = None
         draws = MODEL_DRAWS if choice == first else 200
         return variance_shares(study, bootstrap, draws, frame).shares.loc["context"].to_dict()
 
@@ -444,9 +446,8 @@ def condition_difference(study: Study) -> Compute:
             turns = kept(study, study.turns, choice["exclusions"])
             scores = turns["overall"].astype(float)
             if choice["rating"] == RATINGS[0]:
-                scores = row_means(
-                    turns[study.rated_dimensions].to_numpy(dtype=float), choice["missing"]
-                )
+                ratings = turns[study.rated_dimensions].to_numpy(dtype=float)
+                scores = row_means(ratings, choice["missing"])
             frame = turns[["participant", "condition", "conversation"]].assign(y=scores)
         frame = frame[frame[["y", "condition", "participant"]].notna().all(axis=1)]
         return prompted_minus_best_other(study, bootstrap, frame)
@@ -459,10 +460,8 @@ def continuity_contrast(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         rating = "dimensions" if choice["rating"] == RATINGS[0] else "overall"
-        poor, first_turn = (
-            POOR + FAILURES.index(choice["failure"]),
-            1 + (choice["exclusions"] == EXCLUSIONS[2]),
-        )
+        poor = POOR + FAILURES.index(choice["failure"])
+        first_turn = 2 if choice["exclusions"] == EXCLUSIONS[2] else 1
         table = continuity_contrasts(study, bootstrap, rating, poor, first_turn)
         return table.loc["next turn, Relational minus the others"].to_dict()
 
@@ -471,9 +470,10 @@ def continuity_contrast(study: Study) -> Compute:
 
 def expectation_loss(study: Study) -> Compute:
     """Loss where a high wish met low ratings, beyond both by themselves."""
-    conversations, empathy = study.conversations, OUTCOMES["empathy"]
+    conversations = study.conversations
+    empathy = OUTCOMES["empathy"]
     asked = [name for name in empathy if conversations[name].notna().any()]
-    whole = conversations[asked].notna().all(axis=1)
+    is_complete = conversations[asked].notna().all(axis=1)
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         turns = kept(study, study.turns, choice["exclusions"])
@@ -481,7 +481,7 @@ def expectation_loss(study: Study) -> Compute:
             turns = turns.assign(overall=np.nan)
         after = conversations.copy()
         if choice["missing"] == COMPLETE[1]:
-            after.loc[~whole, empathy] = np.nan
+            after.loc[~is_complete, empathy] = np.nan
         other = replace(study, turns=turns, conversations=after)
         frame = expectation_conversations(other, CUTS[choice["low is below"]])
         return unmet_expectations(other, bootstrap, frame).iloc[-1].to_dict()
@@ -493,19 +493,14 @@ def alpha(study: Study) -> Compute:
     """Alpha of the ratings of turns."""
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        names = [
-            name
-            for name in DIMENSION_NAMES
-            if choice["dimensions"] == DIMENSIONS[0] or name != "Relational"
-        ]
+        names = list(DIMENSION_NAMES)
+        if choice["dimensions"] != DIMENSIONS[0]:
+            names.remove("Relational")
         turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
         values = coded(turns[names], choice["coding"])
         ratings = pd.DataFrame(values, columns=names, index=turns["participant"].to_numpy())
-        return alpha_row(
-            ratings,
-            bootstrap,
-            missing="pairwise" if choice["missing"] == MISSING[0] else "listwise",
-        )
+        missing = "pairwise" if choice["missing"] == MISSING[0] else "listwise"
+        return alpha_row(ratings, bootstrap, missing=missing)
 
     return compute
 
@@ -517,51 +512,55 @@ def poor_turn_d(study: Study) -> Compute:
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
         turns = kept(study, study.turns_put_to_rating, choice["exclusions"])
-        seven = turns[study.rated_dimensions].to_numpy(dtype=float)
-        means = row_means(seven, choice["missing"])
-        known, poor = {
-            POOR_TURNS[0]: (
-                turns["overall"].notna().to_numpy(),
-                is_poor(turns["overall"].to_numpy(dtype=float)),
-            ),
-            POOR_TURNS[1]: (np.isfinite(means), rounded(means) <= POOR + 0.5),
-            POOR_TURNS[2]: (np.isfinite(means), is_poor(seven).any(axis=1)),
-        }[choice["poor turn"]]
-        by_conversation = (
-            pd.Series(poor[known]).groupby(turns.loc[known, "conversation"].to_numpy()).any()
-        )
+        dimensions = turns[study.rated_dimensions].to_numpy(dtype=float)
+        means = row_means(dimensions, choice["missing"])
+        if choice["poor turn"] == POOR_TURNS[0]:
+            overall = turns["overall"].to_numpy(dtype=float)
+            can_tell = np.isfinite(overall)
+            is_poor_turn = is_poor(overall)
+        elif choice["poor turn"] == POOR_TURNS[1]:
+            can_tell = np.isfinite(means)
+            is_poor_turn = rounded(means) <= POOR + 0.5
+        else:
+            can_tell = np.isfinite(means)
+            is_poor_turn = is_poor(dimensions).any(axis=1)
+        conversations = turns.loc[can_tell, "conversation"].to_numpy()
+        has_poor_turn = pd.Series(is_poor_turn[can_tell]).groupby(conversations).any()
         outcome = row_means(coded(post[columns], choice["coding"]), choice["missing"])
-        frame = post.assign(outcome=outcome, poor=post["conversation"].map(by_conversation))
-        frame = (
-            frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
-            if columns
-            else frame.iloc[:0]
-        )
+        frame = post.assign(outcome=outcome, poor=post["conversation"].map(has_poor_turn))
+        frame = frame[frame["poor"].notna() & np.isfinite(frame["outcome"])]
+        if not columns:
+            frame = frame.iloc[:0]
 
         def d():
             need(columns, "post-task empathy was never rated in this data set")
-            need(
-                known.any(),
-                f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}",
-            )
+            reason = f"no turn has the ratings to tell whether it is poor: {choice['poor turn']}"
+            need(can_tell.any(), reason)
             moments = group_moments(frame["outcome"].to_numpy(), frame["poor"].to_numpy(dtype=bool))
             without, with_poor = moments[:, :, 0].sum(axis=0).astype(int)
             few = f"{count_of(with_poor, 'conversation')} with such a turn and {without} without: too few"
             need(min(without, with_poor) >= 2, few)
             return resampled(bootstrap, cohens_d, moments, frame["participant"])
 
-        how = "Cohen's d", "without minus with a poor turn, between conversations"
-        return Number("", d, *how, frame, undefined="the outcome does not vary").row(bootstrap)
+        number = Number(
+            label="poor turn",
+            statistic=d,
+            unit="Cohen's d",
+            method="without minus with a poor turn, between conversations",
+            rows=frame,
+            undefined="the outcome does not vary",
+        )
+        return number.row(bootstrap)
 
     return compute
 
 
 def relational_applicability(study: Study) -> Compute:
     """Share of turns in which Relational has a level."""
-    put = study.turns_put_to_rating
+    turns_put = study.turns_put_to_rating
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, put, choice["exclusions"])
+        turns = kept(study, turns_put, choice["exclusions"])
         if choice["share of"] == DENOMINATORS[1]:
             turns = turns[turns[list(DIMENSION_NAMES)].notna().any(axis=1)]
         if choice["share of"] == DENOMINATORS[2]:
@@ -571,15 +570,21 @@ def relational_applicability(study: Study) -> Compute:
             need("Relational" in study.asked, "Relational was never asked in this data set")
             need(len(turns), f"there are no {choice['share of']}")
             groups = turns["Relational"].notna().groupby(turns["conversation"], sort=False)
-            above, below = groups.sum().to_numpy(dtype=float), groups.size().to_numpy(dtype=float)
+            applied_turns = groups.sum().to_numpy(dtype=float)
+            all_turns = groups.size().to_numpy(dtype=float)
             people = turns.groupby("conversation", sort=False)["participant"].first()
             if choice["averaging"] == AVERAGING[1]:
-                above, below = above / below, np.ones(len(below))
-            return share(bootstrap, above, below, people)
+                return share(bootstrap, applied_turns / all_turns, np.ones(len(people)), people)
+            return share(bootstrap, applied_turns, all_turns, people)
 
-        how = "share of turns", "turns with a level of Relational by turns"
-        rows = turns if "Relational" in study.asked else turns.iloc[:0]
-        return Number("", applied, *how, rows).row(bootstrap)
+        number = Number(
+            label="Relational",
+            statistic=applied,
+            unit="share of turns",
+            method="turns with a level of Relational by turns",
+            rows=turns if "Relational" in study.asked else turns.iloc[:0],
+        )
+        return number.row(bootstrap)
 
     return compute
 
@@ -592,16 +597,22 @@ def first_conversations(study: Study, conversations: str) -> np.ndarray:
 
 def kappa_affective(study: Study) -> Compute:
     """Weighted kappa of Affective with the overall rating."""
-    every = study.turns_put_to_rating
+    turns_put = study.turns_put_to_rating
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        turns = kept(study, every, choice["exclusions"])
+        turns = kept(study, turns_put, choice["exclusions"])
         if choice["turns"] == TURNS[1]:
             turns = turns[turns[["overall", *study.rated_dimensions]].notna().all(axis=1)]
-        first = first_conversations(study, choice["conversations"])
-        turns = turns[turns["conversation"].isin(study.conversations.loc[first, "conversation"])]
+        counts = first_conversations(study, choice["conversations"])
+        conversations = study.conversations.loc[counts, "conversation"]
+        turns = turns[turns["conversation"].isin(conversations)]
         number = kappa_of(
-            every, turns, "Affective", bootstrap, choice["weights"], f"turns {choice['turns']}"
+            turns_put,
+            turns,
+            "Affective",
+            bootstrap,
+            choice["weights"],
+            f"turns {choice['turns']}",
         )
         return number.row(bootstrap)
 
@@ -612,29 +623,32 @@ def empathy_satisfaction(study: Study) -> Compute:
     """Correlation over conversations of empathy with the experience."""
 
     def compute(choice: dict, bootstrap: ParticipantBootstrap) -> dict:
-        both = []
-        for names in (OUTCOMES["empathy"], EXPERIENCES[choice["experience"]]):
-            asked = study.conversations[
-                [name for name in names if study.conversations[name].notna().any()]
-            ]
-            both.append(
-                asked.astype(float)
-                .mean(axis=1, skipna=choice["missing"] == COMPLETE[0])
-                .to_numpy(dtype=float)
-            )
-        known = np.isfinite(both).all(axis=0) & first_conversations(study, choice["conversations"])
-        empathy, experience = (values[known] for values in both)
-        method = f"{choice['correlation'].partition(',')[0]} correlation of post-task empathy with the experience"
-        if not known.any():
+        skip_missing = choice["missing"] == COMPLETE[0]
+        empathy = _mean_of_asked(study, OUTCOMES["empathy"], skip_missing)
+        experience = _mean_of_asked(study, EXPERIENCES[choice["experience"]], skip_missing)
+        counts = first_conversations(study, choice["conversations"])
+        has_both = np.isfinite(empathy) & np.isfinite(experience) & counts
+        correlation = choice["correlation"].partition(",")[0]
+        method = f"{correlation} correlation of post-task empathy with the experience"
+        if not has_both.any():
             reason = "under this specification no conversation has both ratings"
             return estimate_row(n=0, unit="correlation", method=method, reason=reason)
-        who = study.conversations.loc[known, "participant"]
+        empathy = empathy[has_both]
+        experience = experience[has_both]
+        who = study.conversations.loc[has_both, "participant"]
         if choice["correlation"] == CORRELATIONS[1]:
             pairs = np.column_stack([empathy, experience])
             return within_correlation(pairs, who, who, bootstrap, f"{method}, within participants")
         return spearman_row(empathy, experience, who, bootstrap, method)
 
     return compute
+
+
+def _mean_of_asked(study: Study, names: Sequence[str], skip_missing: bool) -> np.ndarray:
+    """Mean over those of the questions that somebody answered, of each conversation."""
+    asked = [name for name in names if study.conversations[name].notna().any()]
+    answers = study.conversations[asked].astype(float)
+    return answers.mean(axis=1, skipna=skip_missing).to_numpy(dtype=float)
 
 
 COMPUTE = {
@@ -665,28 +679,36 @@ def headline_estimates(study: Study, bootstrap: ParticipantBootstrap) -> pd.Data
     conversations = study.conversations
     truth = pd.Series(ground_truth(study.turns, conversations["conversation"]).to_numpy())
     groups = truth.groupby(conversations["condition"].to_numpy()).agg(["mean", "count"])
-    means, table = (
-        groups.loc[groups["count"] > 1, "mean"].sort_index(),
-        condition_differences(study, bootstrap),
-    )
-    none = "there are no two conditions to compare"
-    row = estimate_row(
-        n=0, unit="points", method="difference of means over conversations", reason=none
+    means = rounded(groups.loc[groups["count"] > 1, "mean"].sort_index())
+    differences = condition_differences(study, bootstrap)
+    of_conditions = estimate_row(
+        n=0,
+        unit="points",
+        method="difference of means over conversations",
+        reason="there are no two conditions to compare",
     )
     if len(means) > 1:
-        best = rounded(means).idxmax()
-        worst = rounded(means).drop(best).idxmin()
-        for first, second, sign in ((best, worst, 1), (worst, best, -1)):
-            if f"{first} minus {second}" in table.index:
-                row = table.loc[f"{first} minus {second}"].to_dict()
-                low, high = sorted((sign * row["low"], sign * row["high"]))
-                row |= {"estimate": sign * row["estimate"], "low": low, "high": high}
-    poor = (
-        multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1, list(COLUMNS)].to_dict()
-    )
-    return estimate_table(
-        {"best minus worst condition": row, "poor turn, Cohen's d": poor}, "statistic"
-    )
+        best = means.idxmax()
+        worst = means.drop(best).idxmin()
+        if f"{best} minus {worst}" in differences.index:
+            of_conditions = differences.loc[f"{best} minus {worst}"].to_dict()
+        elif f"{worst} minus {best}" in differences.index:
+            of_conditions = _turned_round(differences.loc[f"{worst} minus {best}"].to_dict())
+    specification = multiverse(study, bootstrap, "poor_turn_d", first_only=True).loc[1]
+    rows = {
+        "best minus worst condition": of_conditions,
+        "poor turn, Cohen's d": specification[list(COLUMNS)].to_dict(),
+    }
+    return estimate_table(rows, "statistic")
+
+
+def _turned_round(row: dict) -> dict:
+    """The row of the second minus the first, of that of the first minus the second."""
+    turned = dict(row)
+    turned["estimate"] = -row["estimate"]
+    turned["low"] = -row["high"]
+    turned["high"] = -row["low"]
+    return turned
 
 
 @finding
@@ -731,14 +753,13 @@ def smallest_detectable(estimates: pd.DataFrame, bootstrap: ParticipantBootstrap
     rows = {}
     for name, row in estimates.iterrows():
         width = row["high"] - row["low"]
-        reason = (
-            "" if np.isfinite(width) and width > 0 else row["reason"] or "the interval has no width"
-        )
-        smallest = (
-            np.nan
-            if reason
-            else factor * width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
-        )
+        smallest = np.nan
+        reason = ""
+        if np.isfinite(width) and width > 0:
+            standard_error = width / (2 * stats.norm.ppf((1 + bootstrap.confidence) / 2))
+            smallest = factor * standard_error
+        else:
+            reason = row["reason"] or "the interval has no width"
         rows[name] = estimate_row(
             smallest, n=row["n"], unit=row["unit"], method=method, reason=reason
         )

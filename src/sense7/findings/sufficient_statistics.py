@@ -38,12 +38,20 @@ _DRAWS_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
+class CompleteUnits:
+    """The items that a part rates, and the moments by participant of the units that rate all of these."""
+
+    items: tuple[str, ...]
+    moments: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
 class PartSums:
     """Sums of a part's participants for each statistic."""
 
     participants: list[str]
     sums: dict[str, np.ndarray] = field(repr=False)
-    complete: dict[str, tuple[tuple[str, ...], np.ndarray]] = field(repr=False)
+    complete: dict[str, CompleteUnits] = field(repr=False)
     pairs: dict[str, pd.DataFrame] = field(repr=False)
 
 
@@ -52,76 +60,71 @@ def sums_of_part(study: Study, scores: pd.Series | None = None) -> PartSums:
     names = pd.Index(study.conversations["participant"].unique())
 
     def summed(values: np.ndarray, participants) -> np.ndarray:
-        return sums_by_participant(
-            np.asarray(values, dtype=float), names.get_indexer(participants), len(names)
-        )
+        codes = names.get_indexer(participants)
+        return sums_by_participant(np.asarray(values, dtype=float), codes, len(names))
 
-    put = study.turns_put_to_rating
-    levels, overall = put[list(RATING_NAMES)].to_numpy(), put["overall"].to_numpy()
-    rated = np.column_stack([put[f"{name}_state"] == RATED for name in RATING_NAMES]).reshape(
-        levels.shape
-    )
-    readable = np.column_stack(
-        [put[f"{name}_state"] != UNREADABLE for name in RATING_NAMES]
-    ).reshape(levels.shape)
+    def summed_moments(ratings: pd.DataFrame) -> np.ndarray:
+        moments, people = moments_by_participant(ratings.to_numpy(dtype=float), ratings.index)
+        return summed(moments, people)
+
+    turns = study.turns_put_to_rating
+    people = turns["participant"]
+    levels = turns[list(RATING_NAMES)].to_numpy()
+    states = turns[[f"{name}_state" for name in RATING_NAMES]].astype(object).to_numpy()
+    is_rated = states == RATED
     sums = {
-        "put": summed(readable, put["participant"]),
-        "rated": summed(rated, put["participant"]),
-        "level": summed(np.where(rated, levels, 0), put["participant"]),
+        "put": summed(states != UNREADABLE, people),
+        "rated": summed(is_rated, people),
+        "level": summed(np.where(is_rated, levels, 0), people),
     }
+
     complete = {}
-    for kind, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
-        rated_columns = tuple(ratings.columns[ratings.notna().any()])
-        whole = ratings[list(rated_columns)].dropna() if rated_columns else ratings.iloc[:0]
-        sums[f"{kind} moments"] = summed(
-            *moments_by_participant(ratings.to_numpy(dtype=float), ratings.index)
-        )
-        sums[f"{kind} units"] = summed(np.ones(len(ratings)), ratings.index)
-        complete[kind] = (
-            rated_columns,
-            summed(*moments_by_participant(whole.to_numpy(dtype=float), whole.index)),
-        )
+    for unit, ratings in (("turn", turn_ratings(study)), ("post", post_task_ratings(study))):
+        items = tuple(ratings.columns[ratings.notna().any()])
+        complete_ratings = ratings[list(items)].dropna() if items else ratings.iloc[:0]
+        sums[f"{unit} moments"] = summed_moments(ratings)
+        sums[f"{unit} units"] = summed(np.ones(len(ratings)), ratings.index)
+        complete[unit] = CompleteUnits(items, summed_moments(complete_ratings))
+
+    overall = turns["overall"].to_numpy()
     for column, name in enumerate(DIMENSION_NAMES, 1):
-        both = np.isfinite(levels[:, column]) & np.isfinite(overall)
-        tables = np.zeros((both.sum(), len(LEVELS), len(LEVELS)))
-        own, whole = (labels(one[both]).astype(int) - 1 for one in (levels[:, column], overall))
-        tables[np.arange(len(tables)), own, whole] = 1
-        sums[f"table {name}"] = summed(tables, put["participant"][both])
+        has_both = np.isfinite(levels[:, column]) & np.isfinite(overall)
+        level_of_dimension = labels(levels[has_both, column]).astype(int)
+        level_of_overall = labels(overall[has_both]).astype(int)
+        tables = np.zeros((has_both.sum(), len(LEVELS), len(LEVELS)))
+        tables[np.arange(len(tables)), level_of_dimension - 1, level_of_overall - 1] = 1
+        sums[f"table {name}"] = summed(tables, people[has_both])
+
     poor = poor_turn_conversations(study)
-    sums["poor"] = summed(group_moments(poor["outcome"], poor["poor"] > 0), poor["participant"])
-    truth = conversation_ratings(study)
-    truth = truth[truth["ground_truth"].notna()]
-    for condition, own in truth[truth["condition"].notna()].groupby("condition"):
-        sums[f"condition {condition}"] = summed(_moments(own["ground_truth"]), own["participant"])
+    moments = group_moments(poor["outcome"], poor["poor"] > 0)
+    sums["poor"] = summed(moments, poor["participant"])
+
+    rated = conversation_ratings(study)
+    rated = rated[rated["ground_truth"].notna()]
+    for condition, of_condition in rated[rated["condition"].notna()].groupby("condition"):
+        y = of_condition["ground_truth"].to_numpy(dtype=float)
+        moments = np.column_stack([np.ones(len(y)), y, y**2])
+        sums[f"condition {condition}"] = summed(moments, of_condition["participant"])
     if scores is not None:
-        scored = truth.assign(score=scores.reindex(truth.index)).dropna(subset="score")
-        hit = labels(scored["ground_truth"]) == labels(scored["score"])
-        sums["hit"] = summed(np.column_stack([hit, np.ones(len(scored))]), scored["participant"])
+        scored = rated.assign(score=scores.reindex(rated.index)).dropna(subset="score")
+        is_hit = labels(scored["ground_truth"]) == labels(scored["score"])
+        hits = np.column_stack([is_hit, np.ones(len(scored))])
+        sums["hit"] = summed(hits, scored["participant"])
     return PartSums(list(names), sums, complete, _pairs(study.conversations))
 
 
-def _moments(values: pd.Series) -> np.ndarray:
-    y = values.to_numpy(dtype=float)
-    return np.column_stack([np.ones(len(y)), y, y**2])
-
-
 def _pairs(conversations: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """How often each participant has each pair of mean empathy and experience, by the key of the correlation."""
     frame = pd.DataFrame({"participant": conversations["participant"]})
     frame["first"] = conversations[OUTCOMES["empathy"]].mean(axis=1)
     pairs = {}
     for words, key in EXPERIENCE.items():
-        names = (
-            [words.replace(" ", "_")]
-            if words.replace(" ", "_") in conversations
-            else OUTCOMES["experience"]
-        )
-        known = frame.assign(second=conversations[names].mean(axis=1)).dropna()
-        pairs[key] = (
-            known.groupby(["participant", "first", "second"], sort=False)
-            .size()
-            .rename("count")
-            .reset_index()
-        )
+        question = words.replace(" ", "_")
+        columns = [question] if question in conversations else OUTCOMES["experience"]
+        second = conversations[columns].mean(axis=1)
+        complete = frame.assign(second=second).dropna()
+        counts = complete.groupby(["participant", "first", "second"], sort=False).size()
+        pairs[key] = counts.rename("count").reset_index()
     return pairs
 
 
@@ -135,107 +138,166 @@ class _OfSums(NamedTuple):
     method: str
 
 
+class _Pairs(NamedTuple):
+    """Pairs of values, the participant of each, and how often each occurs."""
+
+    first: np.ndarray
+    second: np.ndarray
+    participants: np.ndarray
+    counts: np.ndarray
+
+
 def estimates_of_parts(
     parts: Sequence[PartSums], *, apply: Callable = map, **options
 ) -> pd.DataFrame:
     """Return estimates and intervals of a data set from the sums of its parts."""
-    names = [name for part in parts for name in part.participants]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    names = []
+    for part in parts:
+        names += part.participants
+    repeated = pd.Index(names)[pd.Index(names).duplicated(keep=False)]
+    if len(repeated):
         raise UserError(
-            f"participant {twice!r} is in several parts. Put all that a participant did into one part."
+            f"participant {repeated[0]!r} is in several parts. Put all that a participant did into one part."
         )
     people = pd.Series(names, dtype=object)
     bootstrap = ParticipantBootstrap(people, **options)
-    sums = {key: _stacked(parts, key) for part in parts for key in part.sums}
-    statistics, pairs = _statistics(sums), _pairs_of_parts(parts)
-    tables = {key: distinct_pairs(*one[:3], bootstrap, one[3]) for key, one in pairs.items()}
+    keys = []
+    for part in parts:
+        keys += part.sums
+    sums = {key: _stacked(parts, key) for key in dict.fromkeys(keys)}
+    statistics = _statistics(sums)
+    pairs = _pairs_of_parts(parts)
+    tables = {}
+    for key, of_key in pairs.items():
+        tables[key] = distinct_pairs(
+            of_key.first, of_key.second, of_key.participants, bootstrap, of_key.counts
+        )
     draws = _resampled(bootstrap, statistics, tables, apply)
+
     rows = _alphas(parts, sums, people, bootstrap)
     for key, statistic in statistics.items():
         with np.errstate(divide="ignore", invalid="ignore"):
             estimate = float(statistic.function(statistic.sums.sum(axis=0)))
-        estimate = Estimate(estimate, *bootstrap.interval(draws[key], people[statistic.counts > 0]))
-        common = {
-            "n": int(statistic.counts.sum()),
-            "unit": statistic.unit,
-            "method": statistic.method,
-        }
-        rows[key] = bootstrap.row(estimate, **common, undefined=_NONE)
+        interval = bootstrap.interval(draws[key], people[statistic.counts > 0])
+        rows[key] = bootstrap.row(
+            Estimate(estimate, *interval),
+            n=int(statistic.counts.sum()),
+            unit=statistic.unit,
+            method=statistic.method,
+            undefined=_NONE,
+        )
     method = "Spearman correlation of mean post-task empathy with the experience"
     for key in EXPERIENCE.values():
         if key in pairs:
-            first, second, who, counts = pairs[key]
-            rows[key] = spearman_row(first, second, who, bootstrap, method, counts, draws[key])
-        else:
-            rows[key] = estimate_row(
-                n=0, unit="correlation", method=method, reason="no conversation has both"
+            of_key = pairs[key]
+            rows[key] = spearman_row(
+                of_key.first,
+                of_key.second,
+                of_key.participants,
+                bootstrap,
+                method,
+                of_key.counts,
+                draws[key],
             )
+        else:
+            reason = "no conversation has both"
+            rows[key] = estimate_row(n=0, unit="correlation", method=method, reason=reason)
     return estimate_table(rows, "key")
 
 
 def _statistics(sums: dict[str, np.ndarray]) -> dict[str, _OfSums]:
     """Every statistic of sums, by its key."""
     statistics = {}
-    put, rated, level = sums["put"], sums["rated"], sums["level"]
+    put = sums["put"]
+    rated = sums["rated"]
+    level = sums["level"]
     for column, name in enumerate(RATING_NAMES):
-        pairs = ((rated[:, column], put[:, column]), (level[:, column], rated[:, column]))
-        share, mean = (np.column_stack(two) for two in pairs)
-        method = "rated turns by turns put to rating"
         statistics[f"applicability_{name}"] = _OfSums(
-            ratio, share, put[:, column], "share of turns", method
+            function=ratio,
+            sums=np.column_stack([rated[:, column], put[:, column]]),
+            counts=put[:, column],
+            unit="share of turns",
+            method="rated turns by turns put to rating",
         )
         statistics[f"mean_{name}"] = _OfSums(
-            ratio, mean, rated[:, column], "level, 1 to 5", "mean over rated turns"
+            function=ratio,
+            sums=np.column_stack([level[:, column], rated[:, column]]),
+            counts=rated[:, column],
+            unit="level, 1 to 5",
+            method="mean over rated turns",
         )
     for name in DIMENSION_NAMES:
         table = sums[f"table {name}"]
-        for kind in WEIGHTS:
-            kappa, method = (
-                partial(weighted_kappa, weights=kind),
-                f"Cohen's kappa, {kind} weights, five levels",
+        for weights in WEIGHTS:
+            statistics[f"kappa_{weights}_{name}"] = _OfSums(
+                function=partial(weighted_kappa, weights=weights),
+                sums=table,
+                counts=table.sum(axis=(1, 2)),
+                unit="weighted kappa",
+                method=f"Cohen's kappa, {weights} weights, five levels",
             )
-            statistics[f"kappa_{kind}_{name}"] = _OfSums(
-                kappa, table, table.sum(axis=(1, 2)), "weighted kappa", method
-            )
-    poor = sums["poor"]
-    method = "at least one poor turn, between conversations; n counts conversations"
     statistics["poor_turn_d"] = _OfSums(
-        cohens_d, poor, poor[:, :, 0].sum(axis=1), "Cohen's d", method
+        function=cohens_d,
+        sums=sums["poor"],
+        counts=sums["poor"][:, :, 0].sum(axis=1),
+        unit="Cohen's d",
+        method="at least one poor turn, between conversations; n counts conversations",
     )
-    conditions = sorted(
-        key.removeprefix("condition ") for key in sums if key.startswith("condition ")
-    )
-    safe = safe_names(conditions)
-    for number, first in enumerate(conditions, 1):
-        own, unit = sums[f"condition {first}"], "level (from 1 to 5)"
-        method = "mean over conversations of the ground truth of the conversation"
+    of_conditions = {}
+    for key in sorted(sums):
+        if key.startswith("condition "):
+            of_conditions[key.removeprefix("condition ")] = sums[key]
+    safe = safe_names(of_conditions)
+    conditions = list(of_conditions)
+    for index, first in enumerate(conditions):
         statistics[f"condition_mean_{safe[first]}"] = _OfSums(
-            ratio, own[:, [1, 0]], own[:, 0], unit, method
+            function=ratio,
+            sums=of_conditions[first][:, [1, 0]],
+            counts=of_conditions[first][:, 0],
+            unit="level (from 1 to 5)",
+            method="mean over conversations of the ground truth of the conversation",
         )
-        for second in conditions[number:]:
-            two = np.stack([own, sums[f"condition {second}"]], axis=1)
-            n, key = two[:, :, 0].sum(axis=1), f"{safe[first]}_{safe[second]}"
-            method, unit = "difference of means over conversations", "points (levels from 1 to 5)"
+        for second in conditions[index + 1 :]:
+            moments = np.stack([of_conditions[first], of_conditions[second]], axis=1)
+            counts = moments[:, :, 0].sum(axis=1)
+            key = f"{safe[first]}_{safe[second]}"
+            method = "difference of means over conversations"
             statistics[f"condition_difference_{key}"] = _OfSums(
-                mean_difference, two, n, unit, method
+                function=mean_difference,
+                sums=moments,
+                counts=counts,
+                unit="points (levels from 1 to 5)",
+                method=method,
             )
-            method = f"{method}, in standard deviations"
-            statistics[f"condition_d_{key}"] = _OfSums(cohens_d, two, n, "Cohen's d", method)
+            statistics[f"condition_d_{key}"] = _OfSums(
+                function=cohens_d,
+                sums=moments,
+                counts=counts,
+                unit="Cohen's d",
+                method=f"{method}, in standard deviations",
+            )
     if "hit" in sums:
-        hit, method = sums["hit"], "conversations whose label is the ground truth's"
-        statistics["accuracy"] = _OfSums(ratio, hit, hit[:, 1], "share of conversations", method)
+        statistics["accuracy"] = _OfSums(
+            function=ratio,
+            sums=sums["hit"],
+            counts=sums["hit"][:, 1],
+            unit="share of conversations",
+            method="conversations whose label is the ground truth's",
+        )
     return statistics
 
 
-def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, tuple[np.ndarray, ...]]:
-    """First, second, participants and counts of every correlation that has some pairs, by its key."""
+def _pairs_of_parts(parts: Sequence[PartSums]) -> dict[str, _Pairs]:
+    """The pairs of every correlation that has some, by its key."""
     pairs_by_key = {}
     for key in EXPERIENCE.values():
         pairs = pd.concat([part.pairs[key] for part in parts], ignore_index=True)
         if len(pairs):
-            pairs_by_key[key] = tuple(
-                pairs[name].to_numpy() for name in ("first", "second", "participant", "count")
+            pairs_by_key[key] = _Pairs(
+                first=pairs["first"].to_numpy(),
+                second=pairs["second"].to_numpy(),
+                participants=pairs["participant"].to_numpy(),
+                counts=pairs["count"].to_numpy(),
             )
     return pairs_by_key
 
@@ -247,96 +309,113 @@ def _resampled(
     apply: Callable,
 ) -> dict[str, np.ndarray]:
     """Every statistic in every draw."""
-    flat = np.concatenate(
-        [one.sums.reshape(len(one.sums), -1) for one in statistics.values()], axis=1
+    functions = []
+    flat_sums = []
+    for statistic in statistics.values():
+        functions.append((statistic.function, statistic.sums.shape[1:]))
+        flat_sums.append(statistic.sums.reshape(len(statistic.sums), -1))
+    task = partial(
+        _some_draws,
+        sums=np.concatenate(flat_sums, axis=1),
+        functions=functions,
+        pairs=list(pairs.values()),
     )
-    shapes = [(one.function, one.sums.shape[1:]) for one in statistics.values()]
-    task = partial(_some_draws, flat=flat, shapes=shapes, pairs=list(pairs.values()))
-    some = list(apply(task, bootstrap.split(_DRAWS_AT_ONCE)))
-    return dict(
-        zip([*statistics, *pairs], map(np.concatenate, zip(*some, strict=True)), strict=True)
-    )
+    parts = list(apply(task, bootstrap.split(_DRAWS_AT_ONCE)))
+    draws = {}
+    for index, key in enumerate([*statistics, *pairs]):
+        draws[key] = np.concatenate([part[index] for part in parts])
+    return draws
 
 
 def _some_draws(
     bootstrap: ParticipantBootstrap,
-    flat: np.ndarray,
-    shapes: Sequence[tuple[Callable, tuple]],
+    sums: np.ndarray,
+    functions: Sequence[tuple[Callable, tuple]],
     pairs: Sequence[tuple],
 ) -> list[np.ndarray]:
-    """The statistics in the draws of one bootstrap, from all their sums at once; then the correlations."""
-    sums = bootstrap.in_every_draw(lambda weights: weights @ flat)
-    ends = np.cumsum([np.prod(shape, dtype=int) for _, shape in shapes])
+    """The statistics in the draws of one bootstrap, from all their sums at once; then the correlations.
+
+    Each function comes with the shape of its sums, which stand side by side in the columns of ``sums``.
+    """
+    drawn_sums = bootstrap.in_every_draw(lambda weights: weights @ sums)
+    draws = []
+    column = 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = [
-            function(own.reshape(len(own), *shape))
-            for own, (function, shape) in zip(
-                np.split(sums, ends[:-1], axis=1), shapes, strict=True
-            )
-        ]
-    return values + [spearman_draws(*one, bootstrap) for one in pairs]
+        for function, shape in functions:
+            width = np.prod(shape, dtype=int)
+            of_function = drawn_sums[:, column : column + width]
+            draws.append(function(of_function.reshape(len(of_function), *shape)))
+            column += width
+    for distinct, table in pairs:
+        draws.append(spearman_draws(distinct, table, bootstrap))
+    return draws
 
 
 def _stacked(parts: Sequence[PartSums], key: str) -> np.ndarray:
     """The concatenated sums of all parts: zeros for a part that lacks them, as it may lack a condition."""
-    shape = next(part.sums[key].shape[1:] for part in parts if key in part.sums)
-    return np.concatenate(
-        [part.sums.get(key, np.zeros((len(part.participants), *shape))) for part in parts]
-    )
+    shapes = [part.sums[key].shape[1:] for part in parts if key in part.sums]
+    stacked = []
+    for part in parts:
+        zeros = np.zeros((len(part.participants), *shapes[0]))
+        stacked.append(part.sums.get(key, zeros))
+    return np.concatenate(stacked)
 
 
 def _alphas(
     parts: Sequence[PartSums], sums: dict, people: pd.Series, bootstrap: ParticipantBootstrap
 ) -> dict:
+    """Cronbach's alpha of turns and of conversations, of pairwise and of complete ratings."""
     rows = {}
 
     def add(key: str, moments: np.ndarray, counts: np.ndarray, missing: str) -> None:
+        units = int(counts.sum())
         if moments.shape[-1] < 2:
-            method = f"Cronbach's alpha, {missing}"
             reason = (
                 "fewer than two of these dimensions were rated in this data set; alpha needs two"
             )
-            rows[key] = estimate_row(
-                n=int(counts.sum()), unit="alpha", method=method, reason=reason
-            )
+            method = f"Cronbach's alpha, {missing}"
+            rows[key] = estimate_row(n=units, unit="alpha", method=method, reason=reason)
             return
-        present = counts > 0
-        of = {"missing": missing, "interval": "participants"}
+        has_units = counts > 0
         rows[key] = alpha_row_of_moments(
-            moments[present], people[present], int(counts.sum()), bootstrap, **of
+            moments[has_units],
+            people[has_units],
+            units,
+            bootstrap,
+            missing=missing,
+            interval="participants",
         )
 
-    for key, kind in _ALPHAS.items():
-        rated = {name for part in parts for name in part.complete[kind][0]}
-        left_out = {"Relational"} if key.endswith("relational") else set()
-        used = [column for column, name in enumerate(DIMENSION_NAMES) if name in rated - left_out]
-        add(
-            key,
-            sums[f"{kind} moments"][:, :, used][:, :, :, used],
-            sums[f"{kind} units"],
-            "pairwise",
-        )
-        if left_out:
+    for key, unit in _ALPHAS.items():
+        rated = set()
+        for part in parts:
+            rated.update(part.complete[unit].items)
+        items = set(rated)
+        if key.endswith("relational"):
+            items.discard("Relational")
+        columns = [column for column, name in enumerate(DIMENSION_NAMES) if name in items]
+        moments = sums[f"{unit} moments"][:, :, columns][:, :, :, columns]
+        add(key, moments, sums[f"{unit} units"], "pairwise")
+        if key.endswith("relational"):
             continue
         # A unit of a part that lacks a dimension others rate does not rate them all.
-        shape = (4, len(used), len(used))
-        whole = [
-            part.complete[kind][1]
-            if len(part.complete[kind][0]) == len(rated)
-            else np.zeros((len(part.participants), *shape))
-            for part in parts
-        ]
-        moments = np.concatenate(whole)
-        counts = moments[:, 0, 0, 0] if used else np.zeros(len(moments))
+        of_parts = []
+        for part in parts:
+            if len(part.complete[unit].items) == len(rated):
+                of_parts.append(part.complete[unit].moments)
+            else:
+                shape = (len(part.participants), 4, len(columns), len(columns))
+                of_parts.append(np.zeros(shape))
+        moments = np.concatenate(of_parts)
+        counts = moments[:, 0, 0, 0] if columns else np.zeros(len(moments))
         add(f"{key}_listwise", moments, counts, "listwise")
     return rows
 
 
 def sums_of_folder(folder: Path, scores: pd.Series | None = None) -> PartSums:
     """Read the part in a folder, and give its sums; its texts are forgotten."""
-    return sums_of_part(
-        read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True)), scores
-    )
+    study = read_workbook(folder, part=True, options=ReadingOptions(allow_unreadable=True))
+    return sums_of_part(study, scores)
 
 
 def statistics_of_parts(
@@ -348,6 +427,6 @@ def statistics_of_parts(
     :func:`~sense7.book.scheduler.mapping` with the same result; options are those of
     :class:`~sense7.estimators.bootstrap.ParticipantBootstrap`.
     """
-    places = [part.absolute() for part in partition_folders(folder)]
-    parts = list(apply(partial(sums_of_folder, scores=scores), places))
+    folders = [part.absolute() for part in partition_folders(folder)]
+    parts = list(apply(partial(sums_of_folder, scores=scores), folders))
     return estimates_of_parts(parts, apply=apply, **options)

@@ -26,8 +26,8 @@ Kumar, A., and others (2025). arXiv 2506.10150. Yin, Y., Jia, N., & Wakslak, C. 
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -58,16 +58,16 @@ CREDIT = (
 
 RATERS = (PERSON, *EXPERTS, CROWD, *JUDGES)
 NAMES = {"claude": "Claude 3.7 Sonnet", "gemini": "Gemini 2.5 Pro", "gpt": "GPT-4o", CROWD: "Crowd"}
-SEEN, NOT_SETTLED, OPPOSITE = (
-    "seen in these data",
-    "not settled by these data",
-    "the opposite is seen in these data",
-)
-RHO, DIFFERENCE, MEANS = (
-    "Spearman's rho",
-    "difference of Spearman's rho",
-    "scores are means of six questions",
-)
+SEEN = "seen in these data"
+NOT_SETTLED = "not settled by these data"
+OPPOSITE = "the opposite is seen in these data"
+
+_RHO = "Spearman's rho"
+_DIFFERENCE = "difference of Spearman's rho"
+_LEVEL = "level, mean of six questions (1 to 7)"
+_MEANS = "scores are means of six questions"
+_CORRELATION = f"Spearman correlation; {_MEANS}"
+_DIFFERENCE_METHOD = f"difference of Spearman correlations in the same conversations; {_MEANS}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +85,13 @@ class Panel:
         decimals, so that equal means are ties.
         """
         scores = pd.DataFrame({rater: self.items[rater].mean(axis=1) for rater in RATERS})
-        experts, models = scores[list(EXPERTS)], scores[list(JUDGES)]
-        others = {f"without_{one}": experts.drop(columns=one).mean(axis=1) for one in EXPERTS}
-        return rounded(
-            scores.assign(experts=experts.mean(axis=1), models=models.mean(axis=1), **others)
-        )
+        experts = scores[list(EXPERTS)]
+        models = scores[list(JUDGES)]
+        scores["experts"] = experts.mean(axis=1)
+        scores["models"] = models.mean(axis=1)
+        for expert in EXPERTS:
+            scores[f"without_{expert}"] = experts.drop(columns=expert).mean(axis=1)
+        return rounded(scores)
 
 
 def panel() -> Panel:
@@ -103,13 +105,11 @@ def panel() -> Panel:
     """
     table = judged_conversations()
     table = table[(table["corpus"] == "perceived_empathy") & table[PERSON].notna()]
-    items = table.pivot_table(index="conversation", columns="question", values=list(RATERS)).astype(
-        float
-    )
-    items = items.loc[:, [(rater, question) for rater in RATERS for question in FEELINGS]]
-    return Panel(
-        items, felt_heard().set_index("participant").loc[items.index, ["label", "response"]]
-    )
+    items = table.pivot_table(index="conversation", columns="question", values=list(RATERS))
+    items = items.astype(float)
+    items = items.loc[:, list(product(RATERS, FEELINGS))]
+    answers = felt_heard().set_index("participant")
+    return Panel(items, answers.loc[items.index, ["label", "response"]])
 
 
 def experts_agreement(r: Resamples) -> np.ndarray:
@@ -133,191 +133,215 @@ def tables(people: Panel, bootstrap: ConversationBootstrap) -> dict[str, pd.Data
     Examples
     --------
     >>> people = panel()
-    >>> found = tables(people, ConversationBootstrap(pd.Series(people.scores.index, dtype=object), 100, 1))
-    >>> found["differences"]["estimate"].round(2).iloc[0]
+    >>> by_name = tables(people, ConversationBootstrap(pd.Series(people.scores.index, dtype=object), 100, 1))
+    >>> by_name["differences"]["estimate"].round(2).iloc[0]
     np.float64(0.57)
     """
-    r, s = Resamples(people.scores, bootstrap), people.scores
-    rho, with_person = r.spearman, partial(r.spearman, PERSON)
-    agree, models = (
-        experts_agreement(r),
-        np.mean([rho(*pair) for pair in combinations(JUDGES, 2)], axis=0),
+    scores = people.scores
+    resamples = Resamples(scores, bootstrap)
+    rho = resamples.spearman
+    observers = experts_agreement(resamples)
+    models = np.mean([rho(*pair) for pair in combinations(JUDGES, 2)], axis=0)
+    experts_with_person = rho(PERSON, "experts")
+    best_model_with_person = np.max([rho(PERSON, judge) for judge in JUDGES], axis=0)
+    two_experts_with_person = np.mean(
+        [rho(PERSON, f"without_{expert}") for expert in EXPERTS], axis=0
     )
-    best = np.max([with_person(judge) for judge in JUDGES], axis=0)
-    two = np.mean([with_person(f"without_{expert}") for expert in EXPERTS], axis=0)
-    experts = with_person("experts")
-    own, by_expert = people.items[PERSON], s[list(EXPERTS)]
-    of_person, of_experts = r.alpha(own), r.alpha(by_expert)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        corrected = experts / np.sqrt(
-            np.where((of_person > 0) & (of_experts > 0), of_person * of_experts, np.nan)
-        )
-        deviations = [r.deviation(s[name]) for name in (PERSON, "experts")]
-        quartiles = [
-            r.quantile(s[name], 0.75) - r.quantile(s[name], 0.25) for name in (PERSON, "experts")
-        ]
-        ratios = [np.where(rounded(a) > 0, b / a, np.nan) for a, b in (deviations, quartiles)]
-    u = np.maximum(*ratios)
-    wider = u * experts / np.sqrt(1 - experts**2 + (u * experts) ** 2)
+    ratings_of_person = people.items[PERSON]
+    scores_by_expert = scores[list(EXPERTS)]
+    corrected = _corrected_for_attenuation(
+        experts_with_person,
+        resamples.alpha(ratings_of_person),
+        resamples.alpha(scores_by_expert),
+    )
+    at_wider_spread = _at_wider_spread(experts_with_person, resamples, scores)
 
-    how = f"Spearman correlation; {MEANS}"
-    differ = f"difference of Spearman correlations in the same conversations; {MEANS}"
-    level, mean = "level, mean of six questions (1 to 7)", "mean over conversations"
-    apart = f"mean over three experts of the {how}, each with the other two's mean"
-    attenuated = "Spearman correlation by the root of the product of the two alphas"
-    restricted = "Thorndike's correction, larger of the two ratios"
-    declared = {
-        ("observers", "who with whom"): [
-            ("observers_agree", "One expert with the other two", agree, RHO, apart),
-            (
-                "models_agree",
-                "Two models with each other",
-                models,
-                RHO,
-                f"mean over three pairs; {how}",
-            ),
-            *(
-                (
-                    f"{name}_with_experts",
-                    f"{NAMES[name]} with the experts",
-                    rho(name, "experts"),
-                    RHO,
-                    how,
-                )
-                for name in NAMES
-            ),
-        ],
-        ("person", "who with whom"): [
-            ("experts_with_person", "Experts' mean with the person", experts, RHO, how),
-            *(
-                (
-                    f"{name}_with_person",
-                    f"{NAMES[name]} with the person",
-                    with_person(name),
-                    RHO,
-                    how,
-                )
-                for name in NAMES
-            ),
-            (
-                "models_with_person",
-                "The three models' mean with the person",
-                with_person("models"),
-                RHO,
-                how,
-            ),
-        ],
-        ("differences", "difference"): [
-            (
-                "difference",
-                "Experts: with each other, minus with the person",
-                agree - experts,
-                DIFFERENCE,
-                differ,
-            ),
-            (
-                "difference_same_target",
-                "Experts: the person in the place of one expert",
-                agree - two,
-                DIFFERENCE,
-                differ,
-            ),
-            (
-                "models_difference",
-                "Models: with each other, minus the best of them with the person",
-                models - best,
-                DIFFERENCE,
-                differ,
-            ),
-            (
-                "claude_difference",
-                "Claude 3.7 Sonnet: with the experts, minus with the person",
-                rho("claude", "experts") - with_person("claude"),
-                DIFFERENCE,
-                differ,
-            ),
-        ],
-        ("levels", "mean rating"): [
-            ("level_self", "The person", r.mean(s[PERSON]), level, mean),
-            ("level_crowd", "Crowd", r.mean(s[CROWD]), level, mean),
-            ("level_experts", "Experts", r.mean(s["experts"]), level, mean),
-            ("level_models", "Models", r.mean(s["models"]), level, mean),
-            (
-                "level_experts_minus_person",
-                "Experts minus the person",
-                r.mean(s["experts"] - s[PERSON]),
-                "level, difference",
-                "mean paired difference over conversations",
-            ),
-        ],
-        ("noise", "reliability"): [
-            (
-                "experts_with_person_corrected",
-                "Experts' mean with the person, corrected for both",
-                corrected,
-                RHO,
-                attenuated,
-            )
-        ],
-        ("spread", "spread"): [
-            (
-                "experts_with_person_spread",
-                "Experts' mean with the person, if the person varied so much more",
-                wider,
-                RHO,
-                restricted,
-            ),
-            (
-                "difference_spread",
-                "Experts: with each other, minus with the person at that spread",
-                agree - wider,
-                DIFFERENCE,
-                "difference to the corrected one",
-            ),
-        ],
-    }
-    found = {}
-    for (name, rows), lines in declared.items():
-        numbers = [
-            Number(title, partial(np.asarray, values), unit, method, s.index, f"whose_{key}")
-            for key, title, values, unit, method in lines
-        ]
-        found[name] = tabulate(rows, numbers, r.bootstrap)
+    def number(label: str, key: str, values: np.ndarray, unit: str, method: str) -> Number:
+        return Number(
+            label=label,
+            statistic=lambda: np.asarray(values),
+            unit=unit,
+            method=method,
+            rows=scores.index,
+            key=f"whose_{key}",
+        )
+
+    def correlation(label: str, key: str, values: np.ndarray, method: str = _CORRELATION) -> Number:
+        return number(label, key, values, _RHO, method)
+
+    def difference(
+        label: str, key: str, values: np.ndarray, method: str = _DIFFERENCE_METHOD
+    ) -> Number:
+        return number(label, key, values, _DIFFERENCE, method)
+
+    def level(label: str, key: str, rater: str) -> Number:
+        values = resamples.mean(scores[rater])
+        return number(label, key, values, _LEVEL, "mean over conversations")
+
+    numbers_of_observers = [
+        correlation(
+            "One expert with the other two",
+            "observers_agree",
+            observers,
+            f"mean over three experts of the {_CORRELATION}, each with the other two's mean",
+        ),
+        correlation(
+            "Two models with each other",
+            "models_agree",
+            models,
+            f"mean over three pairs; {_CORRELATION}",
+        ),
+    ]
+    numbers_with_person = [
+        correlation("Experts' mean with the person", "experts_with_person", experts_with_person)
+    ]
+    for name, title in NAMES.items():
+        numbers_of_observers.append(
+            correlation(f"{title} with the experts", f"{name}_with_experts", rho(name, "experts"))
+        )
+        numbers_with_person.append(
+            correlation(f"{title} with the person", f"{name}_with_person", rho(PERSON, name))
+        )
+    numbers_with_person.append(
+        correlation(
+            "The three models' mean with the person", "models_with_person", rho(PERSON, "models")
+        )
+    )
+    differences = [
+        difference(
+            "Experts: with each other, minus with the person",
+            "difference",
+            observers - experts_with_person,
+        ),
+        difference(
+            "Experts: the person in the place of one expert",
+            "difference_same_target",
+            observers - two_experts_with_person,
+        ),
+        difference(
+            "Models: with each other, minus the best of them with the person",
+            "models_difference",
+            models - best_model_with_person,
+        ),
+        difference(
+            "Claude 3.7 Sonnet: with the experts, minus with the person",
+            "claude_difference",
+            rho("claude", "experts") - rho(PERSON, "claude"),
+        ),
+    ]
+    levels = [
+        level("The person", "level_self", PERSON),
+        level("Crowd", "level_crowd", CROWD),
+        level("Experts", "level_experts", "experts"),
+        level("Models", "level_models", "models"),
+        number(
+            "Experts minus the person",
+            "level_experts_minus_person",
+            resamples.mean(scores["experts"] - scores[PERSON]),
+            "level, difference",
+            "mean paired difference over conversations",
+        ),
+    ]
+    noise = correlation(
+        "Experts' mean with the person, corrected for both",
+        "experts_with_person_corrected",
+        corrected,
+        "Spearman correlation by the root of the product of the two alphas",
+    )
+    spread = [
+        correlation(
+            "Experts' mean with the person, if the person varied so much more",
+            "experts_with_person_spread",
+            at_wider_spread,
+            "Thorndike's correction, larger of the two ratios",
+        ),
+        difference(
+            "Experts: with each other, minus with the person at that spread",
+            "difference_spread",
+            observers - at_wider_spread,
+            "difference to the corrected one",
+        ),
+    ]
+    bootstrap = resamples.bootstrap
+    alpha_of_person = alpha_row(ratings_of_person, bootstrap)
+    alpha_of_person["key"] = "whose_reliability_person"
+    alpha_of_experts = alpha_row(scores_by_expert, bootstrap)
+    alpha_of_experts["key"] = "whose_reliability_experts"
     alphas = {
-        "The person's mean of six questions: alpha": alpha_row(own, r.bootstrap)
-        | {"key": "whose_reliability_person"},
-        "The mean of three experts: alpha over experts": alpha_row(by_expert, r.bootstrap)
-        | {"key": "whose_reliability_experts"},
+        "The person's mean of six questions: alpha": alpha_of_person,
+        "The mean of three experts: alpha over experts": alpha_of_experts,
     }
-    found["noise"] = pd.concat([estimate_table(alphas, "reliability"), found["noise"]])
-    return found
+    return {
+        "observers": tabulate("who with whom", numbers_of_observers, bootstrap),
+        "person": tabulate("who with whom", numbers_with_person, bootstrap),
+        "differences": tabulate("difference", differences, bootstrap),
+        "levels": tabulate("mean rating", levels, bootstrap),
+        "noise": pd.concat(
+            [estimate_table(alphas, "reliability"), tabulate("reliability", [noise], bootstrap)]
+        ),
+        "spread": tabulate("spread", spread, bootstrap),
+    }
+
+
+def _corrected_for_attenuation(
+    rho: np.ndarray, alpha_y: np.ndarray, alpha_x: np.ndarray
+) -> np.ndarray:
+    """Spearman's correction; NaN where an alpha is not positive."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        is_positive = (alpha_y > 0) & (alpha_x > 0)
+        return rho / np.sqrt(np.where(is_positive, alpha_y * alpha_x, np.nan))
+
+
+def _at_wider_spread(rho: np.ndarray, resamples: Resamples, scores: pd.DataFrame) -> np.ndarray:
+    """Thorndike's correction for restriction of range, of the person to that of the experts' mean."""
+    person = scores[PERSON]
+    experts = scores["experts"]
+    quartiles_of_person = resamples.quantile(person, 0.75) - resamples.quantile(person, 0.25)
+    quartiles_of_experts = resamples.quantile(experts, 0.75) - resamples.quantile(experts, 0.25)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        u = np.maximum(
+            _ratio_of_spread(resamples.deviation(experts), resamples.deviation(person)),
+            _ratio_of_spread(quartiles_of_experts, quartiles_of_person),
+        )
+    return u * rho / np.sqrt(1 - rho**2 + (u * rho) ** 2)
+
+
+def _ratio_of_spread(wide: np.ndarray, narrow: np.ndarray) -> np.ndarray:
+    return np.where(rounded(narrow) > 0, wide / narrow, np.nan)
 
 
 @finding
 def facts(people: Panel, tables: dict[str, pd.DataFrame]) -> list[dict]:
     """Return what the page says in words and counts, as arguments of ``Recorder.value``."""
-    n, main, wider = len(people.scores), tables["differences"].iloc[0], tables["spread"].iloc[-1]
-    interval, by_people, by_ai = (
-        "whether the interval of the difference lies above zero",
-        int((people.answers["response"] == "human").sum()),
-        int((people.answers["label"] == "ai").sum()),
-    )
-    rows = [
-        ("models", ", ".join(JUDGES.values()), len(JUDGES), "models", "as published"),
-        ("people", n, n, "people", "conversations with ratings by the person who was answered"),
-        ("answers_by_people", by_people, n, "conversations", "answered by a person"),
-        ("answers_labeled_ai", by_ai, n, "conversations", "labeled as by an AI"),
-        ("verdict", verdict(main["low"], main["high"]), int(main["n"]), "verdict", interval),
-        (
-            "verdict_spread",
-            verdict(wider["low"], wider["high"]),
-            int(wider["n"]),
-            "verdict",
-            interval,
-        ),
+    n = len(people.scores)
+    main = tables["differences"].iloc[0]
+    at_wider_spread = tables["spread"].iloc[-1]
+    by_people = int((people.answers["response"] == "human").sum())
+    labeled_ai = int((people.answers["label"] == "ai").sum())
+
+    def row(key: str, estimate: object, n: int, unit: str, method: str) -> dict:
+        return {
+            "key": f"whose_{key}",
+            "estimate": estimate,
+            "n": n,
+            "unit": unit,
+            "method": method,
+        }
+
+    def verdict_row(key: str, difference: pd.Series) -> dict:
+        method = "whether the interval of the difference lies above zero"
+        words = verdict(difference["low"], difference["high"])
+        return row(key, words, int(difference["n"]), "verdict", method)
+
+    rated = "conversations with ratings by the person who was answered"
+    return [
+        row("models", ", ".join(JUDGES.values()), len(JUDGES), "models", "as published"),
+        row("people", n, n, "people", rated),
+        row("answers_by_people", by_people, n, "conversations", "answered by a person"),
+        row("answers_labeled_ai", labeled_ai, n, "conversations", "labeled as by an AI"),
+        verdict_row("verdict", main),
+        verdict_row("verdict_spread", at_wider_spread),
     ]
-    columns = ("key", "estimate", "n", "unit", "method")
-    return [dict(zip(columns, (f"whose_{key}", *rest), strict=True)) for key, *rest in rows]
 
 
 def verdict(low: float, high: float) -> str:
@@ -328,7 +352,11 @@ def verdict(low: float, high: float) -> str:
     >>> verdict(0.2, 0.9), verdict(-0.1, 0.9), verdict(float("nan"), float("nan"))
     ('seen in these data', 'not settled by these data', 'not settled by these data')
     """
-    return SEEN if rounded(low) > 0 else OPPOSITE if rounded(high) < 0 else NOT_SETTLED
+    if rounded(low) > 0:
+        return SEEN
+    if rounded(high) < 0:
+        return OPPOSITE
+    return NOT_SETTLED
 
 
 def main_groups(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

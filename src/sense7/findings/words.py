@@ -43,6 +43,9 @@ GOOD = 4
 FEWEST_PEOPLE = 3
 """Fewest participants who use a term about turns of the kind that it is said to mark."""
 
+_MARKED = ("poor", "good")
+"""Turns whose comments are compared."""
+
 NO_COMMENTS = "no turn has a comment in this data set"
 
 STOP_WORDS = frozenset(
@@ -62,23 +65,21 @@ STOP_WORDS = frozenset(
 def commented_turns(study: Study) -> pd.DataFrame:
     """Return every assistant turn with its rating (NaN if none), its level, and its comment (None if none or blank)."""
     turns = study.turns[["conversation", "participant", "turn", "position"]]
-    ratings = turn_levels(study)[0].rename(columns={"level": "rating"})[
-        ["conversation", "turn", "rating"]
-    ]
-    frame = turns.merge(ratings, on=["conversation", "turn"], how="left").astype({"rating": float})
+    levels = turn_levels(study)[0].rename(columns={"level": "rating"})
+    ratings = levels[["conversation", "turn", "rating"]]
+    frame = turns.merge(ratings, on=["conversation", "turn"], how="left")
+    frame = frame.astype({"rating": float})
     frame["level"] = labels(frame["rating"])
+
     comments = study.messages[["conversation", "position", "comment"]]
-    written = (
-        comments["comment"]
-        .map(lambda text: isinstance(text, str) and bool(text.strip()))
-        .astype(bool)
-    )
-    frame = frame.merge(comments[written], on=["conversation", "position"], how="left").drop(
-        columns="position"
-    )
-    return frame.assign(
-        comment=frame["comment"].astype(object).where(frame["comment"].notna(), None)
-    )
+    is_written = comments["comment"].map(_is_written).astype(bool)
+    frame = frame.merge(comments[is_written], on=["conversation", "position"], how="left")
+    comment = frame["comment"].astype(object)
+    return frame.drop(columns="position").assign(comment=comment.where(comment.notna(), None))
+
+
+def _is_written(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())
 
 
 @finding
@@ -86,15 +87,23 @@ def comment_counts(study: Study) -> pd.DataFrame:
     """Return the number of comments on assistant turns, and of participants who wrote them; counted, so no interval."""
     frame = commented_turns(study)
     written = frame[frame["comment"].notna()]
-    people, wrote = frame["participant"].nunique(), written["participant"].nunique()
     rows = {
-        "comments": estimate_row(len(written), n=len(frame), unit="comments", method="counted"),
+        "comments": estimate_row(
+            len(written),
+            n=len(frame),
+            unit="comments",
+            method="counted",
+            key="comments",
+        ),
         "commenting_participants": estimate_row(
-            wrote, n=people, unit="participants", method="counted"
+            written["participant"].nunique(),
+            n=frame["participant"].nunique(),
+            unit="participants",
+            method="counted",
+            key="commenting_participants",
         ),
     }
-    keys = {"comments": "comments", "commenting_participants": "commenting_participants"}
-    return estimate_table(rows, "count", keys)
+    return estimate_table(rows, "count")
 
 
 @finding
@@ -104,22 +113,26 @@ def comment_shares(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFram
     frame = commented_turns(study)
     rated = frame[frame["level"].notna()]
 
-    def of(chosen: pd.DataFrame) -> np.ndarray:
+    def share_with_comment(turns: pd.DataFrame) -> np.ndarray:
         need(frame["comment"].notna().any(), NO_COMMENTS)
-        need(len(chosen), "no turn was rated so")
-        return share(
-            bootstrap, chosen["comment"].notna(), np.ones(len(chosen)), chosen["participant"]
+        need(len(turns), "no turn was rated so")
+        has_comment = turns["comment"].notna()
+        return share(bootstrap, has_comment, np.ones(len(turns)), turns["participant"])
+
+    def number(label: str, turns: pd.DataFrame, key: str) -> Number:
+        return Number(
+            label=label,
+            statistic=lambda: share_with_comment(turns),
+            unit="share of turns",
+            method="rated turns with a comment by rated turns",
+            rows=turns,
+            key=key,
         )
 
-    def number(label: str, chosen: pd.DataFrame, key: str) -> Number:
-        method = "rated turns with a comment by rated turns"
-        return Number(label, lambda: of(chosen), "share of turns", method, chosen, key)
-
-    levels = {name: rated[rated["level"] == level] for level, name in enumerate(LEVELS, 1)}
     numbers = [number("all rated turns", rated, "comment_share")]
-    numbers += [
-        number(name, own, f"comment_share_{name.replace(' ', '_')}") for name, own in levels.items()
-    ]
+    for level, name in enumerate(LEVELS, 1):
+        turns_of_level = rated[rated["level"] == level]
+        numbers.append(number(name, turns_of_level, f"comment_share_{name.replace(' ', '_')}"))
     return tabulate("level of the turn", numbers, bootstrap)
 
 
@@ -155,9 +168,11 @@ def log_odds(
     >>> round(float(log_odds(np.array([8.0, 2.0]), np.array([100.0, 100.0]), np.array(5.0), 50.0)), 4)
     0.6619
     """
-    counts, totals = np.asarray(counts, dtype=float), np.asarray(totals, dtype=float)
+    counts = np.asarray(counts, dtype=float)
+    totals = np.asarray(totals, dtype=float)
     term = counts + np.asarray(prior, dtype=float)[..., None]
-    odds = np.log(term / (totals + prior_total - term))
+    other_terms = totals + prior_total - term
+    odds = np.log(term / other_terms)
     return odds[..., 0] - odds[..., 1]
 
 
@@ -192,60 +207,82 @@ def distinctive_terms(
     require_own(study, bootstrap)
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    kind = np.select([is_poor(frame["level"]), frame["level"] >= GOOD], ["poor", "good"], "neither")
-    frame = frame.assign(kind=kind, term=[terms_of(comment) for comment in frame["comment"]])
+    quality = np.select(
+        [is_poor(frame["level"]), frame["level"] >= GOOD], list(_MARKED), default="neither"
+    )
+    terms_of_comments = [terms_of(comment) for comment in frame["comment"]]
+    frame = frame.assign(kind=quality, term=terms_of_comments)
     words = frame[["participant", "kind", "term"]].explode("term").dropna(subset=["term"])
-    of_kind = {kind: words[words["kind"] == kind] for kind in ("poor", "good")}
+    marked = pd.concat([words[words["kind"] == quality] for quality in _MARKED])
     columns = ["term", *COLUMNS, "kind", "z", "poor", "good", "participants"]
     rows = []
-    if all(map(len, of_kind.values())):
-        ranked = pd.DataFrame(index=pd.Index(sorted(words["term"].unique())))
-        for kind, own in of_kind.items():
-            ranked[kind] = (
-                own["term"].value_counts().reindex(ranked.index, fill_value=0).astype(float)
-            )
-            people = own.groupby("term")["participant"].nunique()
-            ranked[f"people_{kind}"] = people.reindex(ranked.index, fill_value=0)
-        counts = ranked[list(of_kind)].to_numpy()
-        totals = counts.sum(axis=0)
-        size = min(500, totals.min())
-        prior = size * words["term"].value_counts().reindex(ranked.index).to_numpy() / len(words)
-        errors = np.sqrt((1 / (counts + prior[:, None])).sum(axis=1))
-        ranked["z"] = log_odds(counts, totals, prior, size) / errors
-        ranked = ranked.assign(prior=prior).iloc[np.lexsort((ranked.index, -rounded(ranked["z"])))]
-        poor = ranked[(rounded(ranked["z"]) > 0) & (ranked["people_poor"] >= FEWEST_PEOPLE)][:count]
-        good = ranked[(rounded(ranked["z"]) < 0) & (ranked["people_good"] >= FEWEST_PEOPLE)][
-            -count:
-        ]
-        both = pd.concat(of_kind.values())
-        groups = np.column_stack([both["kind"] == kind for kind in of_kind]).astype(float)
-        common = {
-            "unit": "log-odds ratio",
-            "method": "log-odds ratio with an informative Dirichlet prior",
-        }
-        for kind, chosen in (("poor", poor), ("good", good)):
-            for term, numbers in chosen.iterrows():
-                values = np.stack(
-                    [groups * (both["term"] == term).to_numpy()[:, None], groups], axis=1
-                )
-
-                def statistic(sums: np.ndarray, prior: float = numbers["prior"]) -> np.ndarray:
-                    return log_odds(sums[..., 0, :], sums[..., 1, :], np.asarray(prior), size)
-
-                found = bootstrap.estimate(statistic, values, both["participant"])
-                if not values[:, 0].any(axis=0).all():
-                    # A word that nobody uses in the sample is in no resample: the interval would be too narrow.
-                    why = "no interval: used about turns of one kind only, and resampling can't tell how sure that is"
-                    found = Estimate(found.estimate, reason=why)
-                row = {"term": term} | bootstrap.row(found, n=int(values[:, 0].sum()), **common)
-                row |= {
-                    "kind": kind,
-                    "z": numbers["z"],
-                    "poor": int(numbers["poor"]),
-                    "good": int(numbers["good"]),
-                }
-                rows.append(row | {"participants": int(numbers[f"people_{kind}"])})
+    if set(marked["kind"]) == set(_MARKED):
+        ranked, prior_total = _ranked_terms(words)
+        is_beyond = {"poor": rounded(ranked["z"]) > 0, "good": rounded(ranked["z"]) < 0}
+        for quality in _MARKED:
+            enough_people = ranked[f"people_{quality}"] >= FEWEST_PEOPLE
+            candidates = ranked[is_beyond[quality] & enough_people]
+            leading = candidates[:count] if quality == "poor" else candidates[-count:]
+            for term, of_term in leading.iterrows():
+                row = _row_of_term(marked, term, of_term["prior"], prior_total, bootstrap)
+                row["term"] = term
+                row["kind"] = quality
+                row["z"] = of_term["z"]
+                row["poor"] = int(of_term["poor"])
+                row["good"] = int(of_term["good"])
+                row["participants"] = int(of_term[f"people_{quality}"])
+                rows.append(row)
     return pd.DataFrame(rows, columns=columns).set_index("term")
+
+
+def _ranked_terms(words: pd.DataFrame) -> tuple[pd.DataFrame, float]:
+    """Terms in the order of z, with uses and users about poor and good turns and the prior; words of the prior."""
+    ranked = pd.DataFrame(index=pd.Index(sorted(words["term"].unique())))
+    for quality in _MARKED:
+        of_quality = words[words["kind"] == quality]
+        uses = of_quality["term"].value_counts()
+        people = of_quality.groupby("term")["participant"].nunique()
+        ranked[quality] = uses.reindex(ranked.index, fill_value=0).astype(float)
+        ranked[f"people_{quality}"] = people.reindex(ranked.index, fill_value=0)
+    counts = ranked[list(_MARKED)].to_numpy()
+    totals = counts.sum(axis=0)
+    prior_total = min(500, totals.min())
+    uses_in_all = words["term"].value_counts().reindex(ranked.index).to_numpy()
+    prior = prior_total * uses_in_all / len(words)
+    errors = np.sqrt((1 / (counts + prior[:, None])).sum(axis=1))
+    ranked["z"] = log_odds(counts, totals, prior, prior_total) / errors
+    ranked["prior"] = prior
+    order = np.lexsort((ranked.index, -rounded(ranked["z"])))
+    return ranked.iloc[order], prior_total
+
+
+def _row_of_term(
+    words: pd.DataFrame,
+    term: str,
+    prior: float,
+    prior_total: float,
+    bootstrap: ParticipantBootstrap,
+) -> dict:
+    """The log-odds ratio of a term with its interval, from the words about poor and good turns."""
+    of_quality = np.column_stack([words["kind"] == quality for quality in _MARKED]).astype(float)
+    is_term = (words["term"] == term).to_numpy()
+    uses = of_quality * is_term[:, None]
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        return log_odds(sums[..., 0, :], sums[..., 1, :], np.asarray(prior), prior_total)
+
+    values = np.stack([uses, of_quality], axis=1)
+    estimate = bootstrap.estimate(statistic, values, words["participant"])
+    if not uses.any(axis=0).all():
+        # A word that nobody uses in the sample is in no resample: the interval would be too narrow.
+        why = "no interval: used about turns of one kind only, and resampling can't tell how sure that is"
+        estimate = Estimate(estimate.estimate, reason=why)
+    return bootstrap.row(
+        estimate,
+        n=int(uses.sum()),
+        unit="log-odds ratio",
+        method="log-odds ratio with an informative Dirichlet prior",
+    )
 
 
 @finding
@@ -255,22 +292,21 @@ def leading_terms(terms: pd.DataFrame) -> pd.DataFrame:
     The estimate is the term, a text of letters only; None if no z is beyond chance, at least 1.96 in size.
     """
     rows = {}
-    for kind, position in (("poor", 0), ("good", -1)):
-        own = terms[(terms["kind"] == kind) & (rounded(terms["z"].astype(float).abs()) >= 1.96)]
-        row = dict.fromkeys(COLUMNS, np.nan) | {
-            "unit": "term",
-            "method": "largest z of the log-odds ratio",
-        }
-        if own.empty:
-            row |= {"n": 0, "reason": f"no term stands out in comments on {kind} turns"}
+    for quality, position in (("poor", 0), ("good", -1)):
+        is_beyond_chance = rounded(terms["z"].astype(float).abs()) >= 1.96
+        marking = terms[(terms["kind"] == quality) & is_beyond_chance]
+        row = dict.fromkeys(COLUMNS, np.nan)
+        row["unit"] = "term"
+        row["method"] = "largest z of the log-odds ratio"
+        if marking.empty:
+            row["n"] = 0
+            row["reason"] = f"no term stands out in comments on {quality} turns"
         else:
-            row |= {
-                "estimate": own.index[position],
-                "n": int(own["n"].iloc[position]),
-                "reason": "",
-            }
-        rows[kind] = row
-    return estimate_table(rows, "turns", {kind: f"term_of_{kind}_turns" for kind in rows})
+            row["estimate"] = marking.index[position]
+            row["n"] = int(marking["n"].iloc[position])
+            row["reason"] = ""
+        rows[quality] = row
+    return estimate_table(rows, "turns", {quality: f"term_of_{quality}_turns" for quality in rows})
 
 
 def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -284,31 +320,30 @@ def typical_in_length(comments: pd.DataFrame, count: int) -> pd.DataFrame:
     >>> typical_in_length(frame, 1)["comment"].tolist()
     ['so kind']
     """
-    comments = comments.assign(
-        comment=comments["comment"].map(lambda text: " ".join(text.split())).astype(object)
-    )
-    length = comments["comment"].str.len()
-    ordered = comments.assign(distance=(length - length.median()).abs(), order=range(len(comments)))
-    ordered = (
-        ordered.sort_values(["distance", "order"])
-        .drop_duplicates("comment")
-        .drop_duplicates("participant")
-    )
-    return ordered.head(count).sort_values("order").drop(columns=["distance", "order"])
+    folded = comments["comment"].map(_folded).astype(object)
+    length = folded.str.len()
+    distance = (length - length.median()).abs()
+    ordered = comments.assign(comment=folded, distance=distance, order=range(len(comments)))
+    ordered = ordered.sort_values(["distance", "order"])
+    distinct = ordered.drop_duplicates("comment").drop_duplicates("participant")
+    return distinct.head(count).sort_values("order").drop(columns=["distance", "order"])
+
+
+def _folded(text: str) -> str:
+    """A text with each stretch of white space as one space."""
+    return " ".join(text.split())
 
 
 def quotations(study: Study, count: int = 5) -> pd.DataFrame:
     """Return so many comments of poor and of good turns: kind, level in words, comment; see `typical_in_length`."""
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    kinds = {"poor": is_poor(frame["level"]), "good": frame["level"] >= GOOD}
-    parts = [
-        typical_in_length(frame[chosen], count).assign(turn=kind) for kind, chosen in kinds.items()
-    ]
-    chosen = pd.concat(parts, ignore_index=True)
-    level = [LEVELS[int(level) - 1] for level in chosen["level"]]
-    shown = pd.DataFrame({"turn": chosen["turn"], "level": level, "comment": chosen["comment"]})
-    return shown.set_index(pd.RangeIndex(1, len(shown) + 1, name="number"))
+    poor = typical_in_length(frame[is_poor(frame["level"])], count)
+    good = typical_in_length(frame[frame["level"] >= GOOD], count)
+    chosen = pd.concat([poor.assign(turn="poor"), good.assign(turn="good")], ignore_index=True)
+    levels = [LEVELS[int(level) - 1] for level in chosen["level"]]
+    table = pd.DataFrame({"turn": chosen["turn"], "level": levels, "comment": chosen["comment"]})
+    return table.set_index(pd.RangeIndex(1, len(table) + 1, name="number"))
 
 
 CODEBOOK = {
@@ -386,15 +421,18 @@ def _named_comments(study: Study) -> pd.DataFrame:
     """Comments in file order: comment id, comment (white space folded), participant."""
     frame = commented_turns(study)
     frame = frame[frame["comment"].notna()]
-    texts = pd.Series(
-        [" ".join(text.split()) for text in frame["comment"]], index=frame.index, dtype=object
-    )
-    digest = texts.map(lambda text: hashlib.sha256(text.encode()).hexdigest()[:10]).astype(object)
-    number = digest.groupby(digest).cumcount() + 1
-    names = [f"c{one}-{count}" for one, count in zip(digest, number, strict=True)]
-    return pd.DataFrame(
-        {IDENTIFIER: names, "comment": texts, "participant": frame["participant"]}, dtype=object
-    )
+    comments = frame["comment"]
+    texts = pd.Series([_folded(text) for text in comments], index=frame.index, dtype=object)
+    digests = texts.map(_digest).astype(object)
+    # Equal comments are numbered.
+    numbers = digests.groupby(digests).cumcount() + 1
+    names = [f"c{digest}-{number}" for digest, number in zip(digests, numbers, strict=True)]
+    columns = {IDENTIFIER: names, "comment": texts, "participant": frame["participant"]}
+    return pd.DataFrame(columns, dtype=object)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def cohens_kappa(tables: np.ndarray) -> np.ndarray:
@@ -417,9 +455,11 @@ def cohens_kappa(tables: np.ndarray) -> np.ndarray:
     tables = np.asarray(tables, dtype=float)
     n = tables.sum(axis=(-2, -1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.trace(tables, axis1=-2, axis2=-1) / n
-        expected = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1) / n**2
-        return np.where(rounded(1 - expected) > 0, (observed - expected) / (1 - expected), np.nan)
+        p_o = np.trace(tables, axis1=-2, axis2=-1) / n
+        by_first = tables.sum(axis=-1)
+        by_second = tables.sum(axis=-2)
+        p_e = (by_first * by_second).sum(axis=-1) / n**2
+        return np.where(rounded(1 - p_e) > 0, (p_o - p_e) / (1 - p_e), np.nan)
 
 
 def coder_agreement(
@@ -451,54 +491,69 @@ def coder_agreement(
     """
     require_own(study, bootstrap)
     comments = _named_comments(study).set_index(IDENTIFIER)
-    coded = []
-    for sheet, coder in ((first, "first"), (second, "second")):
-        if lacking := [name for name in (IDENTIFIER, *CODEBOOK) if name not in sheet.columns]:
-            raise UserError(
-                f"The {coder} coder's sheet lacks the columns {', '.join(lacking)}. Keep the columns of the sheet "
-                "that was coded: s7.words.coding_sheet(study)."
-            )
-        names = sheet[IDENTIFIER].astype(str).str.strip()
-        if (doubled := names[names.duplicated()]).size:
-            raise UserError(
-                f"The {coder} coder's sheet has the comment {doubled.iloc[0]} twice. Keep one of the rows."
-            )
-        if (strange := names[~names.isin(comments.index)]).size:
-            raise UserError(
-                f"The {coder} coder's sheet has the comment {strange.iloc[0]}, which is not in this study. "
-                "Give the study whose comments were coded."
-            )
-        answers = {
-            code: [
-                _answer(cell, code, coder, name)
-                for cell, name in zip(sheet[code], names, strict=True)
-            ]
-            for code in CODEBOOK
-        }
-        frame = pd.DataFrame(answers, index=pd.Index(names), dtype=float)
-        coded.append(frame[frame.any(axis=1)])
-    both = comments.index[comments.index.isin(coded[0].index) & comments.index.isin(coded[1].index)]
-    one, other = (sheet.loc[both].to_numpy(dtype=float) for sheet in coded)
-    people = comments.loc[both, "participant"]
+    first = _coded(first, "first", comments.index)
+    second = _coded(second, "second", comments.index)
+    in_both = comments.index.isin(first.index) & comments.index.isin(second.index)
+    coded = comments[in_both]
 
     def kappa(x: np.ndarray, y: np.ndarray) -> Estimate:
-        need(len(both), "no comment was coded by both" if len(comments) else NO_COMMENTS)
-        tables = np.stack([x, 1 - x], axis=1)[:, :, None] * np.stack([y, 1 - y], axis=1)[:, None, :]
-        return bootstrap.estimate(cohens_kappa, tables, people)
+        need(len(comments), NO_COMMENTS)
+        need(len(coded), "no comment was coded by both")
+        categories_of_first = np.stack([x, 1 - x], axis=1)
+        categories_of_second = np.stack([y, 1 - y], axis=1)
+        tables = categories_of_first[:, :, None] * categories_of_second[:, None, :]
+        return bootstrap.estimate(cohens_kappa, tables, coded["participant"])
 
-    numbers = []
-    for code, x, y in zip(CODEBOOK, one.T, other.T, strict=True):
-        used = f"used {count_of(int(x.sum()), 'time')} by the first coder and {int(y.sum())} by the second"
-        undefined = "neither coder, or both of them always, used this code"
-        kind = "kappa", f"Cohen's kappa; {used}", people
-        numbers.append(Number(code, lambda x=x, y=y: kappa(x, y), *kind, undefined=undefined))
-    return tabulate("code", numbers, bootstrap)
+    def number(code: str) -> Number:
+        x = first.loc[coded.index, code].to_numpy()
+        y = second.loc[coded.index, code].to_numpy()
+        uses = f"used {count_of(int(x.sum()), 'time')} by the first coder and {int(y.sum())} by the second"
+        return Number(
+            label=code,
+            statistic=lambda: kappa(x, y),
+            unit="kappa",
+            method=f"Cohen's kappa; {uses}",
+            rows=coded["participant"],
+            undefined="neither coder, or both of them always, used this code",
+        )
+
+    return tabulate("code", [number(code) for code in CODEBOOK], bootstrap)
+
+
+def _coded(sheet: pd.DataFrame, coder: str, comments: pd.Index) -> pd.DataFrame:
+    """Comments to which a coder gave at least one code: 1 where a code applies, 0 where it does not."""
+    lacking = [name for name in (IDENTIFIER, *CODEBOOK) if name not in sheet.columns]
+    if lacking:
+        raise UserError(
+            f"The {coder} coder's sheet lacks the columns {', '.join(lacking)}. Keep the columns of the sheet "
+            "that was coded: s7.words.coding_sheet(study)."
+        )
+    names = sheet[IDENTIFIER].astype(str).str.strip()
+    repeated = names[names.duplicated()]
+    if len(repeated):
+        raise UserError(
+            f"The {coder} coder's sheet has the comment {repeated.iloc[0]} twice. Keep one of the rows."
+        )
+    strange = names[~names.isin(comments)]
+    if len(strange):
+        raise UserError(
+            f"The {coder} coder's sheet has the comment {strange.iloc[0]}, which is not in this study. "
+            "Give the study whose comments were coded."
+        )
+    answers = {}
+    for code in CODEBOOK:
+        cells = zip(sheet[code], names, strict=True)
+        answers[code] = [_answer(cell, code, coder, name) for cell, name in cells]
+    frame = pd.DataFrame(answers, index=pd.Index(names), dtype=float)
+    return frame[frame.any(axis=1)]
 
 
 def _answer(cell: object, code: str, coder: str, name: str) -> float:
     text = "" if pd.isna(cell) else str(cell).strip().lower()
-    if (yes := text in {"1", "1.0", "x", "yes", "true"}) or text in {"0", "0.0", "", "no", "false"}:
-        return float(yes)
+    if text in {"1", "1.0", "x", "yes", "true"}:
+        return 1.0
+    if text in {"0", "0.0", "", "no", "false"}:
+        return 0.0
     raise UserError(
         f"The {coder} coder's sheet has {cell!r:.40} under {code}, comment {name}. Write 1 where the code applies, and "
         "leave the cell blank where it does not."
@@ -515,8 +570,11 @@ def echo(user: str, assistant: str) -> float:
     >>> echo("My boss ignored me again", "Your boss ignored you, and that hurts")
     0.6666666666666666
     """
-    own, before = set(terms_of(assistant)), set(terms_of(user))
-    return len(own & before) / len(own) if own and before else float("nan")
+    words_of_answer = set(terms_of(assistant))
+    words_of_user = set(terms_of(user))
+    if not words_of_answer or not words_of_user:
+        return float("nan")
+    return len(words_of_answer & words_of_user) / len(words_of_answer)
 
 
 @finding
@@ -530,48 +588,61 @@ def mimicry_proxies(study: Study, bootstrap: ParticipantBootstrap) -> pd.DataFra
     """
     require_own(study, bootstrap)
     turns = turns_with_texts(study)
-    shares = [
+    echoes = [
         echo(user, answer) for user, answer in zip(turns["user"], turns["assistant"], strict=True)
     ]
-    length = [np.log1p(len(words_in(answer))) for answer in turns["assistant"]]
-    turns = turns.assign(echo=np.array(shares, dtype=float), length=np.array(length, dtype=float))
-    known = turns[turns["echo"].notna()]
+    lengths = [np.log1p(len(words_in(answer))) for answer in turns["assistant"]]
+    turns = turns.assign(echo=np.array(echoes, dtype=float), length=np.array(lengths, dtype=float))
+    with_echo = turns[turns["echo"].notna()]
+
+    affective = study.turns["Affective"].astype(float)
+    response = study.turns["Response"].astype(float)
+    warmth = study.turns.assign(
+        warmer_than_fitting=affective - response, mean=(affective + response) / 2
+    )
 
     def mean_echo() -> np.ndarray:
-        need(len(known), "no turn has a text and a user's message before it")
-        return share(bootstrap, known["echo"], np.ones(len(known)), known["participant"])
+        need(len(with_echo), "no turn has a text and a user's message before it")
+        ones = np.ones(len(with_echo))
+        return share(bootstrap, with_echo["echo"], ones, with_echo["participant"])
 
-    def within(frame: pd.DataFrame, columns: list[str], words: str) -> dict:
-        both = frame[frame[columns].notna().all(axis=1)]
+    def within_conversations(frame: pd.DataFrame, columns: list[str], words: str) -> dict:
+        complete = frame[frame[columns].notna().all(axis=1)]
         method = f"correlation within conversations of {words}"
-        if both.empty:
+        if complete.empty:
             reason = "no turn has both, with an overall rating"
             return estimate_row(n=0, unit="correlation", method=method, reason=reason)
-        values = both[columns].to_numpy(dtype=float)
         return within_correlation(
-            values, both["conversation"], both["participant"], bootstrap, method
+            complete[columns].to_numpy(dtype=float),
+            complete["conversation"],
+            complete["participant"],
+            bootstrap,
+            method,
         )
 
-    warm, fit = (study.turns[name].astype(float) for name in ("Affective", "Response"))
-    warmer = study.turns.assign(more=warm - fit, mean=(warm + fit) / 2)
+    number = Number(
+        label="echo, mean share of the answer's words",
+        statistic=mean_echo,
+        unit="share of words",
+        method="mean over turns of the echo",
+        rows=with_echo,
+    )
     rows = {
-        "echo, mean share of the answer's words": Number(
-            "echo", mean_echo, "share of words", "mean over turns of the echo", known
-        ).row(bootstrap),
-        "echo and overall rating, length held equal": within(
+        number.label: number.row(bootstrap),
+        "echo and overall rating, length held equal": within_conversations(
             turns,
             ["echo", "overall", "length"],
             "echo and overall rating, length of the answer held equal",
         ),
-        "warmer than fitting and overall rating": within(
-            warmer,
-            ["more", "overall", "mean"],
+        "warmer than fitting and overall rating": within_conversations(
+            warmth,
+            ["warmer_than_fitting", "overall", "mean"],
             "Affective minus Response and overall rating, mean of the two held equal",
         ),
     }
-    keys = (
-        "echo_share",
-        "echo_with_overall_rating_equal_length",
-        "warmer_than_fitting_with_overall_rating",
-    )
-    return estimate_table(rows, "proxy", dict(zip(rows, keys, strict=True)))
+    keys = {
+        "echo, mean share of the answer's words": "echo_share",
+        "echo and overall rating, length held equal": "echo_with_overall_rating_equal_length",
+        "warmer than fitting and overall rating": "warmer_than_fitting_with_overall_rating",
+    }
+    return estimate_table(rows, "proxy", keys)
