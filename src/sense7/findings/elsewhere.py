@@ -93,12 +93,12 @@ def ieval() -> Study:
     >>> ieval().conversations.groupby("topic").size().to_dict()
     {'negative': 960, 'positive': 960}
     """
-    study, table = ieval_study(), released.ieval_conversations()
+    study = ieval_study()
+    table = released.ieval_conversations()
     names = table["worker"] + "-" + table["valence"].str[:3] + "-" + table["bot"]
-    valence = pd.Series(table["valence"].to_numpy(), index=names).loc[
-        study.conversations["conversation"]
-    ]
-    return replace(study, conversations=study.conversations.assign(topic=valence.to_numpy()))
+    valence_of = pd.Series(table["valence"].to_numpy(), index=names)
+    valence = valence_of.loc[study.conversations["conversation"]].to_numpy()
+    return replace(study, conversations=study.conversations.assign(topic=valence))
 
 
 @finding
@@ -131,62 +131,78 @@ def tables(study: Study, bootstrap: ParticipantBootstrap) -> dict[str, pd.DataFr
     """
     ratings = turn_ratings(study)[list(STATEMENTS)].rename(columns=STATEMENTS).dropna(how="all")
     pairs = correlations(ratings, bootstrap)
-    within_people = {}
-    for name, column in {"bot": "condition", "valence of the scenario": "topic"}.items():
-        grouped = replace(
-            study, conversations=study.conversations.assign(topic=study.conversations[column])
-        )
-        row = context_shares(grouped, bootstrap).iloc[0].to_dict()
-        within_people[name] = row | {"method": f"{name}: {row['method']}"}
+    consistency = named(
+        "measure",
+        ("alpha of the five statements", "ieval_alpha", alpha_row(ratings, bootstrap)),
+        (
+            "understood with appropriate",
+            "ieval_understood_appropriate_r",
+            pairs.loc["understood with appropriate"],
+        ),
+        (
+            "attentive with sensible",
+            "ieval_attentive_sensible_r",
+            pairs.loc["attentive with sensible"],
+        ),
+    )
+    person = named(
+        "measure",
+        (
+            "person's share, mixed model with bots fixed",
+            "ieval_person_share",
+            variance_parts(study, bootstrap).shares.loc["participant"],
+        ),
+        ("ICC(1), mean of five", "ieval_icc", participant_icc(study, bootstrap).iloc[0]),
+    )
+    of_bot = share_within_people(study, bootstrap, "bot", "condition")
+    of_valence = share_within_people(study, bootstrap, "valence of the scenario", "topic")
+    shares = named(
+        "what explains it",
+        ("bot", "ieval_bot_share", of_bot),
+        ("valence of the scenario", "ieval_valence_share", of_valence),
+    )
+    liking = named(
+        "correlation",
+        (
+            "liking with the mean rating",
+            "ieval_liking",
+            empathy_and_experience(study, bootstrap).loc["positive interaction"],
+        ),
+        (
+            "questionnaire with the mean rating",
+            "ieval_teq",
+            relations(study, bootstrap).estimates.loc["TEQ"],
+        ),
+    )
     return {
-        "consistency": named(
-            "measure",
-            ("alpha of the five statements", "ieval_alpha", alpha_row(ratings, bootstrap)),
-            *(
-                (pair, f"ieval_{pair.replace(' with ', '_')}_r", pairs.loc[pair])
-                for pair in ("understood with appropriate", "attentive with sensible")
-            ),
-        ),
+        "consistency": consistency,
         "individual": individual(study, bootstrap),
-        "person": named(
-            "measure",
-            (
-                "person's share, mixed model with bots fixed",
-                "ieval_person_share",
-                variance_parts(study, bootstrap).shares.loc["participant"],
-            ),
-            ("ICC(1), mean of five", "ieval_icc", participant_icc(study, bootstrap).iloc[0]),
-        ),
-        "shares": named(
-            "what explains it",
-            *zip(
-                within_people,
-                ("ieval_bot_share", "ieval_valence_share"),
-                within_people.values(),
-                strict=True,
-            ),
-        ),
-        "liking": named(
-            "correlation",
-            (
-                "liking with the mean rating",
-                "ieval_liking",
-                empathy_and_experience(study, bootstrap).loc["positive interaction"],
-            ),
-            (
-                "questionnaire with the mean rating",
-                "ieval_teq",
-                relations(study, bootstrap).estimates.loc["TEQ"],
-            ),
-        ),
+        "person": person,
+        "shares": shares,
+        "liking": liking,
         "corpora": alpha_of_corpora(bootstrap),
         "judge": judge_difference(bootstrap),
     }
 
 
+def share_within_people(
+    study: Study, bootstrap: ParticipantBootstrap, name: str, column: str
+) -> dict:
+    """What a column of the conversations explains of the variance within people."""
+    conversations = study.conversations.assign(topic=study.conversations[column])
+    shares = context_shares(replace(study, conversations=conversations), bootstrap)
+    row = shares.iloc[0].to_dict()
+    row["method"] = f"{name}: {row['method']}"
+    return row
+
+
 def named(name: str, *rows: tuple) -> pd.DataFrame:
-    """A table of estimates from (row, key, estimate)."""
-    return estimate_table({row: dict(found) | {"key": key} for row, key, found in rows}, name)
+    """A table of estimates from (label, key, estimate)."""
+    by_label = {}
+    for label, key, estimate in rows:
+        by_label[label] = dict(estimate)
+        by_label[label]["key"] = key
+    return estimate_table(by_label, name)
 
 
 def of_conversations(
@@ -200,35 +216,31 @@ def of_conversations(
 @finding
 def alpha_of_corpora(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Alpha of the questions that experts answered about one conversation."""
-    reversed_questions = (
-        "advice_giving",
-        "dismissing_emotions",
-        "self_oriented",
-    )  # a high rating is a fault
-    table, rows = released.judged_conversations(), []
-    for key, words in (
-        ("perceived_empathy", "six feelings"),
-        ("epitome", "three mechanisms"),
-        ("lend_an_ear", "six behaviors"),
-    ):
-        own = table[
-            (table["corpus"] == key)
-            & (table["question"].isin(FEELINGS) | (key != "perceived_empathy"))
-        ]
-        frames = []
+    # Of these questions a high rating is a fault.
+    reversed_questions = ("advice_giving", "dismissing_emotions", "self_oriented")
+    questions = {
+        "perceived_empathy": "six feelings",
+        "epitome": "three mechanisms",
+        "lend_an_ear": "six behaviors",
+    }
+    conversations = released.judged_conversations()
+    rows = []
+    for corpus, words in questions.items():
+        ratings = conversations[conversations["corpus"] == corpus]
+        if corpus == "perceived_empathy":
+            ratings = ratings[ratings["question"].isin(FEELINGS)]
+        is_reversed = ratings["question"].isin(reversed_questions)
+        tables_of_experts = []
         for expert in EXPERTS:
-            turned = own["lowest"] + own["highest"] - own[expert]
-            levels = own.assign(
-                level=own[expert].where(~own["question"].isin(reversed_questions), turned)
-            )
-            frames.append(
+            turned = ratings["lowest"] + ratings["highest"] - ratings[expert]
+            levels = ratings.assign(level=ratings[expert].where(~is_reversed, turned))
+            tables_of_experts.append(
                 levels.pivot_table(index="conversation", columns="question", values="level")
             )
-        row = alpha_row(
-            pd.concat(frames), of_conversations(pd.unique(own["conversation"]), bootstrap)
-        )
+        resampling = of_conversations(pd.unique(ratings["conversation"]), bootstrap)
+        row = alpha_row(pd.concat(tables_of_experts), resampling)
         row["method"] = f"rated by three experts; {row['method']}"
-        rows.append((f"{CORPORA[key]}, {words}", f"elsewhere_alpha_{key}", row))
+        rows.append((f"{CORPORA[corpus]}, {words}", f"elsewhere_alpha_{corpus}", row))
     return named("questions", *rows)
 
 
@@ -237,15 +249,16 @@ def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
     """Agreement among observers minus a language model's agreement with the person."""
     people = panel()
     r = Resamples(people.scores, of_conversations(people.scores.index, bootstrap))
-    method = "an expert with the mean of the other two (mean over three), minus the model with the person"
-    method += "; means of six feelings"
     number = Number(
-        "observers with each other, minus the model with the person",
-        lambda: experts_agreement(r) - r.spearman("gemini", PERSON),
-        "difference of Spearman's rho",
-        method,
-        people.scores.index,
-        "elsewhere_judge_difference",
+        label="observers with each other, minus the model with the person",
+        statistic=lambda: experts_agreement(r) - r.spearman("gemini", PERSON),
+        unit="difference of Spearman's rho",
+        method=(
+            "an expert with the mean of the other two (mean over three), minus the model with the person; "
+            "means of six feelings"
+        ),
+        rows=people.scores.index,
+        key="elsewhere_judge_difference",
     )
     return tabulate("agreement", [number], r.bootstrap)
 
@@ -255,7 +268,8 @@ def judge_difference(bootstrap: ParticipantBootstrap) -> pd.DataFrame:
 
 SOURCES = {"ai": "answer by an AI", "human": "answer by a person"}
 LABELS = {"ai": "labeled as by an AI", "human": "labeled as by a person"}
-SOURCE, LABEL = "source: AI minus person", "label: person minus AI"
+SOURCE = "source: AI minus person"
+LABEL = "label: person minus AI"
 EFFECTS = {
     SOURCE: ("source", (0.5, 0.5, -0.5, -0.5)),
     LABEL: ("label", (-0.5, 0.5, -0.5, 0.5)),
@@ -274,17 +288,17 @@ def felt_heard() -> pd.DataFrame:
     >>> felt_heard().groupby(["response", "label"])["mean of six"].mean().round(3).to_dict()
     {('ai', 'ai'): 5.407, ('ai', 'human'): 6.118, ('human', 'ai'): 4.82, ('human', 'human'): 5.511}
     """
-    table = released.felt_heard()
-    return table.assign(**{"mean of six": table[list(FEELINGS)].mean(axis=1)})
+    table = released.felt_heard().copy()
+    table["mean of six"] = table[list(FEELINGS)].mean(axis=1)
+    return table
 
 
 def felt_heard_resampling(
     table: pd.DataFrame, draws: int, seed: int, confidence: float = 0.95
 ) -> StratifiedBootstrap:
     """Return bootstrap resamples of people within the four groups, whose sizes the experiment fixed."""
-    return StratifiedBootstrap(
-        table["participant"], draws, seed, confidence, table["response"] + " " + table["label"]
-    )
+    groups = table["response"] + " " + table["label"]
+    return StratifiedBootstrap(table["participant"], draws, seed, confidence, groups)
 
 
 @finding
@@ -306,64 +320,70 @@ def felt_heard_tables(
     Examples
     --------
     >>> table = felt_heard()
-    >>> found = felt_heard_tables(table, felt_heard_resampling(table, draws=200, seed=1))
-    >>> found["effects"]["estimate"].round(3).to_list(), found["feelings"]["estimate"].round(3).to_list()
+    >>> by_name = felt_heard_tables(table, felt_heard_resampling(table, draws=200, seed=1))
+    >>> by_name["effects"]["estimate"].round(3).to_list(), by_name["feelings"]["estimate"].round(3).to_list()
     ([0.598, 0.701, 0.02, -0.103], [0.969, 0.163])
     """
-    groups = {
-        pair: table[(table["response"] == pair[0]) & (table["label"] == pair[1])]
-        for pair in product(SOURCES, LABELS)
-    }
+    groups = {}
+    for source, label in product(SOURCES, LABELS):
+        is_member = (table["response"] == source) & (table["label"] == label)
+        groups[source, label] = table[is_member]
 
-    def mean(own: pd.DataFrame):
-        return lambda: share(bootstrap, own["mean of six"], np.ones(len(own)), own["participant"])
-
-    means = {
-        words: tabulate(
-            "label",
-            [
-                Number(
-                    said,
-                    mean(groups[source, label]),
-                    POINTS,
-                    "mean over people, mean of six",
-                    groups[source, label],
-                    f"felt_heard_mean_{source}_{label}",
-                )
-                for label, said in LABELS.items()
-            ],
-            bootstrap,
+    def mean_of_group(source: str, label: str) -> Number:
+        group = groups[source, label]
+        ones = np.ones(len(group))
+        return Number(
+            label=LABELS[label],
+            statistic=lambda: share(bootstrap, group["mean of six"], ones, group["participant"]),
+            unit=POINTS,
+            method="mean over people, mean of six",
+            rows=group,
+            key=f"felt_heard_mean_{source}_{label}",
         )
-        for source, words in SOURCES.items()
-    }
+
+    by_name = {}
+    for source, words in SOURCES.items():
+        means = [mean_of_group(source, label) for label in LABELS]
+        by_name[words] = tabulate("label", means, bootstrap)
+
     # Of each person the rating and 1 in the column of their group: shape (people, 4, 2).
-    cells = np.column_stack([table.index.isin(own.index) for own in groups.values()]).astype(float)
-    values = (
-        cells[:, :, None] * np.column_stack([table["mean of six"], np.ones(len(table))])[:, None, :]
-    )
-    of_groups = resampled(bootstrap, ratio, values, table["participant"])
-    method = "difference of group means, each group counted the same; mean of six"
+    is_in_group = [table.index.isin(group.index) for group in groups.values()]
+    in_groups = np.column_stack(is_in_group).astype(float)
+    rating_and_one = np.column_stack([table["mean of six"], np.ones(len(table))])
+    values = in_groups[:, :, None] * rating_and_one[:, None, :]
+    group_means = resampled(bootstrap, ratio, values, table["participant"])
+
+    def effect(label: str, key: str, weights: np.ndarray) -> Number:
+        return Number(
+            label=label,
+            statistic=lambda: group_means @ weights,
+            unit=POINTS,
+            method="difference of group means, each group counted the same; mean of six",
+            rows=table[in_groups[:, weights != 0].any(axis=1)],
+            key=f"felt_heard_{key}",
+        )
+
     effects = []
-    for words, (key, weights) in EFFECTS.items():
-        rows = table[cells[:, np.array(weights) != 0].any(axis=1)]
-        statistic = lambda weights=weights: of_groups @ np.array(weights)  # noqa: E731
-        effects.append(Number(words, statistic, POINTS, method, rows, f"felt_heard_{key}"))
+    for label, (key, weights) in EFFECTS.items():
+        effects.append(effect(label, key, np.array(weights)))
+    by_name["effects"] = tabulate("effect", effects, bootstrap)
+
     feelings = table.set_index("participant")[list(FEELINGS)]
-    highest = (feelings == 7).all(axis=1).to_numpy()
-    how = "share of people", "share of people who gave the highest rating to all six feelings"
-    everyone = np.ones(len(table))
+    is_highest = (feelings == 7).all(axis=1).to_numpy()
+    ones = np.ones(len(table))
     ceiling = Number(
-        "highest rating to all six",
-        lambda: share(bootstrap, highest, everyone, table["participant"]),
-        *how,
-        table,
+        label="highest rating to all six",
+        statistic=lambda: share(bootstrap, is_highest, ones, table["participant"]),
+        unit="share of people",
+        method="share of people who gave the highest rating to all six feelings",
+        rows=table,
     )
-    consistency = named(
+    by_name["feelings"] = named(
         "measure",
         ("Cronbach's alpha", "felt_heard_alpha", alpha_row(feelings, bootstrap)),
-        ("highest rating to all six", "felt_heard_ceiling_all", ceiling.row(bootstrap)),
+        (ceiling.label, "felt_heard_ceiling_all", ceiling.row(bootstrap)),
     )
-    return means | {"effects": tabulate("effect", effects, bootstrap), "feelings": consistency}
+    return by_name
 
 
 @finding
@@ -379,12 +399,14 @@ def felt_heard_verdict(effects: pd.DataFrame) -> dict:
         words = "seen: the intervals of source and label both lie above zero"
     elif (pair["high"] < 0).all():
         words = "the opposite: the intervals of source and label both lie below zero"
-    common = {
+    return {
         "unit": "verdict",
         "method": "rule on the intervals of source and label",
         "reason": "",
+        "key": "felt_heard_verdict",
+        "estimate": words,
+        "n": int(pair["n"].max()),
     }
-    return common | {"key": "felt_heard_verdict", "estimate": words, "n": int(pair["n"].max())}
 
 
 def acknowledgements() -> pd.DataFrame:
@@ -405,21 +427,30 @@ SECTIONS = {
 
 def values_of(tables: Mapping[str, pd.DataFrame]) -> dict[str, dict]:
     """Return rows of tables by their keys, as recorded values are read, with the section of the page that shows it."""
-    return {
-        row["key"]: row | {"link": f"#{SECTIONS[name]}"}
-        for name, table in tables.items()
-        for row in table.to_dict("records")
-    }
+    values = {}
+    for name, table in tables.items():
+        for row in table.to_dict("records"):
+            values[row["key"]] = {**row, "link": f"#{SECTIONS[name]}"}
+    return values
 
 
 # The matrix
 
-SEEN, NOT_SEEN, OPPOSITE, NOT_ASKED = "seen here too", "not seen", "the opposite", "was not asked"
+SEEN = "seen here too"
+NOT_SEEN = "not seen"
+OPPOSITE = "the opposite"
+NOT_ASKED = "was not asked"
 NO_INTERVAL = "no verdict"
 """What stands where a value has no interval: then nothing is said."""
 
-DATA_SETS = {"ieval": "iEval", "felt_heard": "Felt heard", "perceived_empathy": "Perceived Empathy"}
-DATA_SETS |= {name: CORPORA[name] for name in ("epitome", "lend_an_ear", "empatheticdialogues")}
+DATA_SETS = {
+    "ieval": "iEval",
+    "felt_heard": "Felt heard",
+    "perceived_empathy": "Perceived Empathy",
+    "epitome": CORPORA["epitome"],
+    "lend_an_ear": CORPORA["lend_an_ear"],
+    "empatheticdialogues": CORPORA["empatheticdialogues"],
+}
 """The data sets: key -> name for readers, in the order of the columns."""
 
 
@@ -470,10 +501,8 @@ _ANSWERER = (
     "not the claim's, which compares a condition with an empathy prompt: there is none. Instead, whether it matters at "
     "all who or what answers"
 )
-_NOT_USERS, _ONE_EACH = (
-    "experts rated what others had written; no user rated",
-    "each person rated one answer",
-)
+_NOT_USERS = "experts rated what others had written; no user rated"
+_ONE_EACH = "each person rated one answer"
 _SAME_PEOPLE = "its people are part of Felt heard, where this was asked"
 
 FINDINGS: tuple[Finding, ...] = (
@@ -631,12 +660,15 @@ def verdict(value: Mapping, rule: Rule) -> str:
     >>> verdict({"low": -0.9, "high": -0.1}, Rule(0, 0, "")), verdict({"low": -0.9, "high": -0.1}, Rule(0, None, ""))
     ('the opposite', 'seen here too')
     """
-    low, high = value["low"], value["high"]
+    low = value["low"]
+    high = value["high"]
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return NO_INTERVAL
-    if low > rule.line or (rule.contrary is None and high < rule.line):
+    if low > rule.line:
         return SEEN
-    return OPPOSITE if rule.contrary is not None and high < rule.contrary else NOT_SEEN
+    if rule.contrary is None:
+        return SEEN if high < rule.line else NOT_SEEN
+    return OPPOSITE if high < rule.contrary else NOT_SEEN
 
 
 def rules() -> pd.DataFrame:
@@ -645,16 +677,18 @@ def rules() -> pd.DataFrame:
     Indexed by the finding's title, with the data set where its rule is another one: where the interval has to lie for
     "seen here too" and for "the opposite", and ``whose rule it is``. Any other interval is "not seen".
     """
-    shown = {}
+    rows = {}
     for claimed in FINDINGS:
-        by_rule = {}
+        data_sets_of = {}
         for data_set, (_, _, rule) in claimed.asked.items():
-            by_rule.setdefault(rule, []).append(DATA_SETS[data_set])
-        for rule, names in by_rule.items():
-            title = claimed.title + (f" ({', '.join(names)})" if len(by_rule) > 1 else "")
-            shown[title] = (*rule.words, rule.reason)
+            data_sets_of.setdefault(rule, []).append(DATA_SETS[data_set])
+        for rule, data_sets in data_sets_of.items():
+            title = claimed.title
+            if len(data_sets_of) > 1:
+                title += f" ({', '.join(data_sets)})"
+            rows[title] = (*rule.words, rule.reason)
     columns = [f"{SEEN}: the interval lies", f"{OPPOSITE}: it lies", "whose rule it is"]
-    return pd.DataFrame.from_dict(shown, orient="index", columns=columns).rename_axis("finding")
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("finding")
 
 
 def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
@@ -674,16 +708,17 @@ def published(claims: tuple[str, ...] = ()) -> dict[str, dict]:
     path = data_file("claims.yml")
     with reading(path) as stream:
         entries = {entry["id"]: entry for entry in parse_yaml(stream.read().decode("utf-8"))}
-    if missing := [claim for claim in claims if claim not in entries]:
+    missing = [claim for claim in claims if claim not in entries]
+    if missing:
         raise UserError(
             f"{path}: no claim {', '.join(missing)}. Restore the file: git checkout -- data/claims.yml"
         )
-    names = ("title", "value", "grade")
-    return {
-        claim: {name: entries[claim][name] for name in names}
-        | {"of": entries[claim].get("of", "SENSE-7")}
-        for claim in claims
-    }
+    claimed = {}
+    for claim in claims:
+        entry = entries[claim]
+        claimed[claim] = {name: entry[name] for name in ("title", "value", "grade")}
+        claimed[claim]["of"] = entry.get("of", "SENSE-7")
+    return claimed
 
 
 @finding
@@ -704,23 +739,30 @@ def matrix(values: Mapping[str, Mapping]) -> pd.DataFrame:
     """
     rows = []
     for claimed, data_set in product(FINDINGS, DATA_SETS):
-        row = {"finding": claimed.name, "data_set": data_set, "verdict": NOT_ASKED}
-        row |= dict.fromkeys(("key", "measure", "why", "link"), "")
+        row = {
+            "finding": claimed.name,
+            "data_set": data_set,
+            "verdict": NOT_ASKED,
+            "key": "",
+            "measure": "",
+            "why": "",
+            "link": "",
+        }
+        rows.append(row)
         if data_set not in claimed.asked:
-            rows.append(row | {"why": claimed.reasons.get(data_set, claimed.reasons.get(""))})
+            row["why"] = claimed.reasons.get(data_set, claimed.reasons.get(""))
             continue
         key, measure, rule = claimed.asked[data_set]
         if key not in values:
             raise UserError(
                 f"{key}: not among the values. Give values_of all tables that the matrix rests on."
             )
-        known = {
-            name: values[key][name]
-            for name in ("estimate", "low", "high", "n", "unit", "method", "link")
-        }
-        rows.append(
-            row | {"key": key, "measure": measure, "verdict": verdict(values[key], rule)} | known
-        )
+        value = values[key]
+        row["key"] = key
+        row["measure"] = measure
+        row["verdict"] = verdict(value, rule)
+        for name in ("estimate", "low", "high", "n", "unit", "method", "link"):
+            row[name] = value[name]
     return pd.DataFrame(rows)
 
 
@@ -730,52 +772,60 @@ def matrix_cells(table: pd.DataFrame) -> pd.DataFrame:
     row, column (names for readers), verdict ("" in the column of SENSE-7), value (a mapping with estimate, low, high,
     unit, or None), text, n and link (address from the page of the matrix; "" if there is none).
     """
-    words, rows = published(), []
+    published_claims = published()
+    rows = []
     for claimed in FINDINGS:
-        claim = words[claimed.claim]
-        grade = f"grade {claim['grade']}" + (
-            "" if claim["of"] == "SENSE-7" else ", follow-up paper"
-        )
-        link = f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}"
-        own = {"row": claimed.title, "column": "SENSE-7, as published", "verdict": "", "link": link}
+        claim = published_claims[claimed.claim]
+        grade = f"grade {claim['grade']}"
+        if claim["of"] != "SENSE-7":
+            grade += ", follow-up paper"
         rows.append(
-            own | {"text": f"{claim['title']} ({grade})", "value": claim["value"], "n": None}
+            {
+                "row": claimed.title,
+                "column": "SENSE-7, as published",
+                "verdict": "",
+                "link": f"../book/ledger.html#claim-{claimed.claim.replace('_', '-')}",
+                "text": f"{claim['title']} ({grade})",
+                "value": claim["value"],
+                "n": None,
+            }
         )
         for cell in table[table["finding"] == claimed.name].to_dict("records"):
-            asked = cell["verdict"] != NOT_ASKED
-            shown = {
-                "row": claimed.title,
-                "column": DATA_SETS[cell["data_set"]],
-                "text": cell["measure"],
-            }
-            shown["value"] = (
-                {name: cell[name] for name in ("estimate", "low", "high", "unit")}
-                if asked
-                else None
+            value = None
+            n = None
+            if cell["verdict"] != NOT_ASKED:
+                value = {name: cell[name] for name in ("estimate", "low", "high", "unit")}
+                n = int(cell["n"])
+            rows.append(
+                {
+                    "row": claimed.title,
+                    "column": DATA_SETS[cell["data_set"]],
+                    "text": cell["measure"],
+                    "value": value,
+                    "verdict": cell["verdict"],
+                    "link": cell["link"],
+                    "n": n,
+                }
             )
-            shown |= {name: cell[name] for name in ("verdict", "link")} | {
-                "n": int(cell["n"]) if asked else None
-            }
-            rows.append(shown)
     return pd.DataFrame(rows)
 
 
 def why_not_asked(table: pd.DataFrame) -> pd.DataFrame:
     """Return why a data set cannot answer, one row per finding and reason: ``data sets`` and ``why not``."""
     titles = {claimed.name: claimed.title for claimed in FINDINGS}
-    some = table[table["verdict"] == NOT_ASKED].assign(
-        name=lambda frame: frame["data_set"].map(DATA_SETS)
-    )
-    shown = some.groupby(["finding", "why"], sort=False)["name"].agg(", ".join).reset_index()
-    shown = shown.set_index(shown["finding"].map(titles).rename("finding"))
-    return shown[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
+    not_asked = table[table["verdict"] == NOT_ASKED]
+    not_asked = not_asked.assign(name=not_asked["data_set"].map(DATA_SETS))
+    names = not_asked.groupby(["finding", "why"], sort=False)["name"].agg(", ".join)
+    reasons = names.reset_index()
+    reasons = reasons.set_index(reasons["finding"].map(titles).rename("finding"))
+    return reasons[["name", "why"]].rename(columns={"name": "data sets", "why": "why not"})
 
 
 @finding
 def tally(table: pd.DataFrame) -> pd.DataFrame:
     """Return the number of cells of the matrix with each verdict, and of those that could be asked; n counts all."""
     counts = Counter(table["verdict"])
-    counts |= {"could be asked": len(table) - counts[NOT_ASKED]}
+    counts["could be asked"] = len(table) - counts[NOT_ASKED]
     names = {
         SEEN: "seen",
         NOT_SEEN: "not_seen",
@@ -783,13 +833,16 @@ def tally(table: pd.DataFrame) -> pd.DataFrame:
         NOT_ASKED: "not_asked",
         "could be asked": "asked",
     }
-    common = {"n": len(table), "unit": "cells", "method": "cells of the matrix, by rule"}
-    rows = {
-        name: estimate_row(
-            counts[name], **common, reason="no interval: a count", key=f"elsewhere_count_{key}"
+    rows = {}
+    for name, key in names.items():
+        rows[name] = estimate_row(
+            counts[name],
+            n=len(table),
+            unit="cells",
+            method="cells of the matrix, by rule",
+            reason="no interval: a count",
+            key=f"elsewhere_count_{key}",
         )
-        for name, key in names.items()
-    }
     return estimate_table(rows, "verdict")
 
 
@@ -801,19 +854,23 @@ def distances_from_lines(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {}
     for claimed in FINDINGS:
-        for row in table[(table["finding"] == claimed.name) & (table["key"] != "")].to_dict(
-            "records"
-        ):
-            line = claimed.asked[row["data_set"]][2].line
-            furthest = max(abs(row[end] - line) for end in ("low", "high"))
-            value, low, high = ((row[end] - line) / furthest for end in ("estimate", "low", "high"))
-            shown = (
-                f"{row['estimate']:.1%}"
-                if row["unit"].startswith("share")
-                else f"{row['estimate']:.3f}"
-            )
-            name = f"{claimed.title} ({DATA_SETS[row['data_set']]}: {shown})"
-            rows[name] = estimate_row(
-                value, low, high, n=row["n"], unit="of the further end", method=row["method"]
+        is_asked = (table["finding"] == claimed.name) & (table["key"] != "")
+        for row in table[is_asked].to_dict("records"):
+            _, _, rule = claimed.asked[row["data_set"]]
+            estimate = row["estimate"] - rule.line
+            low = row["low"] - rule.line
+            high = row["high"] - rule.line
+            furthest = max(abs(low), abs(high))
+            value = f"{row['estimate']:.3f}"
+            if row["unit"].startswith("share"):
+                value = f"{row['estimate']:.1%}"
+            label = f"{claimed.title} ({DATA_SETS[row['data_set']]}: {value})"
+            rows[label] = estimate_row(
+                estimate / furthest,
+                low / furthest,
+                high / furthest,
+                n=row["n"],
+                unit="of the further end",
+                method=row["method"],
             )
     return estimate_table(rows, "finding, data set and value")
