@@ -34,8 +34,6 @@ from sense7.loading import load
 from sense7.workbook import ReadingOptions
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMED = HOSTILE.replace("`", "'")
-"""As names and ids show it: in plain signs."""
 SLOW = "import os, pathlib, time\npathlib.Path('../../../../pid').write_text(str(os.getpid()))\ntime.sleep({})\n"
 
 
@@ -311,10 +309,10 @@ def page(edition, name):
 def test_roles_show_texts_as_they_are(edition):
     text = page(edition, "index").find("article").get_text()
     assert "7 is 7 of 1." in text
-    assert f"Topic: =topic {NAMED}." in text
+    assert f"Topic: =topic {HOSTILE}." in text
     assert text.count("not available here") == 2
     assert text.count("not available here (<i>why</i>)") == 1, "a page gives a reason once"
-    said = f"empathy {NAMED}, {SHARED_FILE}, seed = 7, its (b)."
+    said = f"empathy {HOSTILE}, {SHARED_FILE}, seed = 7, its (b)."
     assert said in text
 
 
@@ -343,7 +341,7 @@ def test_no_name_of_a_workbook_becomes_markup(edition):
         assert [script for script in shown.find_all("script") if "alert" in script.get_text()] == [], path
         assert shown.find_all(onerror=True) == []
     cells = [cell.get_text() for cell in page(edition, "01-a").find("table").find_all("td")]
-    assert cells[:3] == [f"@pid {NAMED}", f"empathy {NAMED}", f"=topic {NAMED}"]
+    assert cells[:3] == [f"@pid {HOSTILE}", f"empathy {HOSTILE}", f"=topic {HOSTILE}"]
 
 
 def test_nothing_tells_where_it_was_built(built):
