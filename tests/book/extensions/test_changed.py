@@ -3,13 +3,14 @@
 import os
 
 import pytest
-from sphinx.application import Sphinx
+from sphinx.testing.util import SphinxTestApp
 
 EXTENSION = "sense7.book.extensions.changed"
 
 
 @pytest.fixture
 def build(tmp_path):
+    (tmp_path / "conf.py").touch()
     (tmp_path / "shown.txt").write_text("seven")
     (tmp_path / "index.rst").write_text("Front\n=====\n\n.. toctree::\n\n   one\n   two\n")
     (tmp_path / "one.rst").write_text("One\n===\n\nthe first\n")
@@ -17,10 +18,13 @@ def build(tmp_path):
 
     def build():
         read = []
-        folders = (tmp_path, None, tmp_path / "out", tmp_path / "kept", "html")
-        app = Sphinx(*folders, {"extensions": [EXTENSION]}, status=None, warning=None)
-        app.connect("source-read", lambda app, page, source: read.append(page))
-        app.build()
+        settings = {"extensions": [EXTENSION]}
+        app = SphinxTestApp("html", srcdir=tmp_path, builddir=tmp_path / "out", confoverrides=settings)
+        try:
+            app.connect("source-read", lambda app, page, source: read.append(page))
+            app.build()
+        finally:
+            app.cleanup()
         return sorted(read)
 
     return build
@@ -36,7 +40,7 @@ def test_an_edit_reaches_its_page_and_no_other_whatever_time_the_file_has(build,
     edited.write_text("One\n===\n\nthe 1st\n")
     os.utime(edited, (time, time))
     assert build() == ["one"]
-    assert "the 1st" in (tmp_path / "out" / "one.html").read_text("utf-8")
+    assert "the 1st" in (tmp_path / "out" / "html" / "one.html").read_text("utf-8")
 
 
 def test_an_edit_of_what_a_page_shows_reaches_it(build, tmp_path):
@@ -46,4 +50,4 @@ def test_an_edit_of_what_a_page_shows_reaches_it(build, tmp_path):
     (tmp_path / "shown.txt").write_text("eight")
     os.utime(tmp_path / "shown.txt", (1, 1))
     assert build() == ["two"]
-    assert "eight" in (tmp_path / "out" / "two.html").read_text("utf-8")
+    assert "eight" in (tmp_path / "out" / "html" / "two.html").read_text("utf-8")
