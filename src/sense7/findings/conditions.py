@@ -784,65 +784,43 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
     Westfall, P. H., & Young, S. S. (1993). Resampling-based multiple testing (the largest of several statistics).
     """
     require_own(study, bootstrap)
-    names, frame, fewest = study.rated_dimensions, conversation_ratings(study), 5
-    frame = frame[frame[["condition", "participant", *names]].notna().all(axis=1) & bool(names)]
-    frame = frame[frame.groupby("condition")["condition"].transform("size") >= fewest]
-    conditions, who = present_in(study, frame), frame["participant"]
-    common = {
-        "unit": POINTS,
-        "method": "deviation of a dimension in a condition from both their means",
-    }
-    tested = {
-        "n": len(frame),
-        "unit": "p value",
-        "method": "largest deviation of a dimension in a condition, in bootstrap standard errors",
-    }
-    rows, where = {}, None
-
-    def deviations(sums: np.ndarray) -> np.ndarray:  # (..., conditions, 1 + dimensions)
-        means = sums[..., 1:] / sums[..., :1]
-        profiles = means - means.mean(axis=-2, keepdims=True)
-        return profiles - profiles.mean(axis=-1, keepdims=True)
+    dimensions = study.rated_dimensions
+    frame = conversation_ratings(study)
+    is_complete = frame[["condition", "participant", *dimensions]].notna().all(axis=1)
+    frame = frame[is_complete & bool(dimensions)]
+    size_of_condition = frame.groupby("condition")["condition"].transform("size")
+    frame = frame[size_of_condition >= FEWEST_IN_A_CONDITION]
+    conditions = present_in(study, frame)
 
     reason = no_pairs(study)
-    if not reason and len(names) < 2:
+    if not reason and len(dimensions) < 2:
         reason = "fewer than two dimensions were rated in this data set"
     if not reason and len(conditions) < 2:
         reason = "fewer than two conditions have conversations in which every dimension was rated"
-    largest = estimate_row(n=len(frame), **common, reason=reason)
-    interaction = largest | {"unit": "p value"}
-    if not reason:
-        groups = np.column_stack([frame["condition"] == name for name in conditions]).astype(float)
-        values = (
-            groups[:, :, None] * np.column_stack([np.ones(len(frame)), frame[names]])[:, None, :]
-        )
-        estimates, drawn = (
-            deviations(values.sum(axis=0)),
-            bootstrap.distribution(deviations, values, who),
-        )
-        for (i, dimension), (j, condition) in itertools.product(
-            enumerate(names), enumerate(conditions)
-        ):
-            found = Estimate(estimates[j, i], *bootstrap.interval(drawn[:, j, i], who))
-            rows[f"{dimension}, {condition}"] = bootstrap.row(found, n=groups[:, j].sum(), **common)
-        known = drawn[np.isfinite(drawn).all(axis=(1, 2))]
-        errors = known.std(axis=0) if len(known) > 1 else np.zeros_like(estimates)
-        reason = bootstrap.too_few(who).replace("no interval", "no test")
-        if not reason and not (rounded(errors) > 0).all():
-            reason = "no test: a deviation is the same in every resample"
-        if not reason and len(known) < (1 - MOST_UNDEFINED) * len(drawn):
-            reason = "no test: too many resamples lack a condition"
-        interaction = estimate_row(**tested, reason=reason)
-        if not reason:
-            observed = np.abs(estimates / errors).max()
-            by_chance = np.abs((known - estimates) / errors).max(axis=(1, 2))
-            p = (np.count_nonzero(by_chance >= observed - 1e-12) + 1) / (len(known) + 1)
-            interaction = estimate_row(p, **tested)
-    table = estimate_table(rows, "dimension, condition")
-    if rows:
+    numbers = []
+    where = None
+    if reason:
+        largest = estimate_row(n=len(frame), unit=POINTS, method=_DEVIATION, reason=reason)
+        interaction = estimate_row(n=len(frame), unit="p value", method=_DEVIATION, reason=reason)
+    else:
+        in_condition = [frame["condition"] == name for name in conditions]
+        groups = np.column_stack(in_condition).astype(float)
+        columns = np.column_stack([np.ones(len(frame)), frame[dimensions]])
+        values = groups[:, :, None] * columns[:, None, :]
+        deviations = resampled(bootstrap, _deviations, values, frame["participant"])
+        interaction = _test_of_deviations(deviations, bootstrap, frame["participant"])
+        for i, dimension in enumerate(dimensions):
+            for j, condition in enumerate(conditions):
+                label = f"{dimension}, {condition}"
+                rows = frame[in_condition[j]]
+                of_cell = deviations[:, j, i]
+                numbers.append(_deviation(label, of_cell, rows, bootstrap, frame["participant"]))
+    table = tabulate("dimension, condition", numbers, bootstrap)
+    if numbers:
         where = str(rounded(table["estimate"].abs()).idxmax())
         largest = table.loc[where].to_dict()
         largest["method"] += "; the largest of all"
+    tests = {"interaction": interaction, "largest deviation": largest}
     keys = {
         "interaction": "condition_by_dimension_p",
         "largest deviation": "condition_by_dimension_largest",
@@ -851,14 +829,68 @@ def dimension_by_condition(study: Study, bootstrap: ParticipantBootstrap) -> Dim
         "n": int(largest["n"]),
         "unit": "dimension, condition",
         "method": "largest deviation in size",
-    }
-    named |= {
         "key": "condition_by_dimension_where",
         "estimate": where,
-        "reason": "" if rows else reason,
+        "reason": reason,
     }
-    test = estimate_table({"interaction": interaction, "largest deviation": largest}, "test", keys)
-    return DimensionByCondition(test, named, table)
+    return DimensionByCondition(estimate_table(tests, "test", keys), named, table)
+
+
+FEWEST_IN_A_CONDITION = 5
+_DEVIATION = "deviation of a dimension in a condition from both their means"
+
+
+def _deviations(sums: np.ndarray) -> np.ndarray:
+    """Deviations (..., conditions, dimensions) from numbers and sums of ratings (..., conditions, 1 + dimensions)."""
+    means = sums[..., 1:] / sums[..., :1]
+    profiles = means - means.mean(axis=-2, keepdims=True)
+    return profiles - profiles.mean(axis=-1, keepdims=True)
+
+
+def _deviation(
+    label: str,
+    values: np.ndarray,
+    rows: pd.DataFrame,
+    bootstrap: ParticipantBootstrap,
+    participants: pd.Series,
+) -> Number:
+    """One deviation, with the interval over the participants of all conditions."""
+
+    def deviation() -> Estimate:
+        return Estimate(float(values[0]), *bootstrap.interval(values[1:], participants))
+
+    return Number(label=label, statistic=deviation, unit=POINTS, method=_DEVIATION, rows=rows)
+
+
+def _test_of_deviations(
+    deviations: np.ndarray, bootstrap: ParticipantBootstrap, participants: pd.Series
+) -> dict:
+    """P value of the largest deviation in units of its bootstrap standard error, as a row of estimates."""
+    estimates = deviations[0]
+    in_resamples = deviations[1:]
+    is_defined = np.isfinite(in_resamples).all(axis=(1, 2))
+    defined = in_resamples[is_defined]
+    errors = np.zeros_like(estimates)
+    if len(defined) > 1:
+        errors = defined.std(axis=0)
+    reason = bootstrap.too_few(participants).replace("no interval", "no test")
+    if not reason and not (rounded(errors) > 0).all():
+        reason = "no test: a deviation is the same in every resample"
+    if not reason and len(defined) < (1 - MOST_UNDEFINED) * len(in_resamples):
+        reason = "no test: too many resamples lack a condition"
+    p = np.nan
+    if not reason:
+        observed = np.abs(estimates / errors).max()
+        by_chance = np.abs((defined - estimates) / errors).max(axis=(1, 2))
+        as_large = np.count_nonzero(by_chance >= observed - 1e-12)
+        p = (as_large + 1) / (len(defined) + 1)
+    return estimate_row(
+        p,
+        n=len(participants),
+        unit="p value",
+        method="largest deviation of a dimension in a condition, in bootstrap standard errors",
+        reason=reason,
+    )
 
 
 # Equal loadings
@@ -888,70 +920,92 @@ def largest_loading_difference(study: Study, bootstrap: ParticipantBootstrap) ->
         dimension), unit, method (which names the dimension), reason.
     """
     require_own(study, bootstrap)
-    fewest = 20
-    known = study.turns_put_to_rating["condition"].notna().to_numpy()
-    ratings = turn_ratings(study)[known]
-    prompted = (
-        study.turns_put_to_rating["condition"][known] == study.prompted_condition
-    ).to_numpy()
+    condition = study.turns_put_to_rating["condition"].to_numpy()
+    has_condition = pd.notna(condition)
+    ratings = turn_ratings(study)[has_condition]
     used, note = usable(ratings.set_axis(pd.RangeIndex(len(ratings))))
-    people, prompted = ratings.index[used.index], prompted[used.index]
-    common = {"n": len(used), "unit": "difference of loadings"}
-    method = "one factor by maximum likelihood, turns that rate every dimension"
-
-    def differences(sums: np.ndarray) -> np.ndarray:
-        loadings = fit_one_factor(
-            correlations_from_covariances(covariances_from_sums(sums))
-        ).loadings
-        return loadings[..., 0, :] - loadings[..., 1, :]
+    participants = ratings.index[used.index]
+    prompted = (condition[has_condition] == study.prompted_condition)[used.index]
 
     reason = ""
     if study.prompted_condition is None:
         reason = f"which condition is prompted is not known: {study.prompted_reason}"
     elif used.shape[1] < ITEMS_FOR_A_FACTOR:
         reason = f"a factor needs {ITEMS_FOR_A_FACTOR} dimensions that were rated and vary{note}"
-    elif min(prompted.sum(), (~prompted).sum()) < fewest:
+    elif min(prompted.sum(), (~prompted).sum()) < FEWEST_IN_A_GROUP:
         reason = (
-            f"turns that rate every dimension: {prompted.sum()} in the prompted condition and {(~prompted).sum()} in "
-            f"the others; this needs {fewest} in each"
+            f"turns that rate every dimension: {prompted.sum()} in the prompted condition and "
+            f"{(~prompted).sum()} in the others; this needs {FEWEST_IN_A_GROUP} in each"
         )
-    row = estimate_row(**common, method=method, reason=reason)
+    row = estimate_row(n=len(used), unit=_LOADINGS, method=_ONE_FACTOR, reason=reason)
     if not reason:
-        everyone = pd.Index(people.unique())
-        moments = np.zeros((len(everyone), 2, 4, used.shape[1], used.shape[1]))
-        for place, group in enumerate((prompted, ~prompted)):
-            sums, names = moments_by_participant(used[group].to_numpy(dtype=float), people[group])
-            moments[everyone.get_indexer(names), place] = sums
-        estimates, undefined = (
-            differences(moments.sum(axis=0)),
-            "some of the ratings are the same, or sums of others",
-        )
-        row["reason"] = f"no factor model can be fitted: {undefined}"
-        if np.isfinite(estimates).all():
-            largest, own = (
-                int(rounded(np.abs(estimates)).argmax()),
-                replace(bootstrap, draws=min(bootstrap.draws, 1_000)),
-            )
-            method += f"; {used.columns[largest]}, prompted condition minus the others, the largest in size"
-            draws = own.distribution(differences, moments, pd.Series(everyone))
-            fitted = draws[np.isfinite(draws).all(axis=1)]
-            errors = fitted.std(axis=0) if len(fitted) else np.zeros(len(estimates))
-            reason, reach = own.too_few(people.to_series()), np.nan
-            if not reason and (
-                len(fitted) < (1 - MOST_UNDEFINED) * len(draws) or not (rounded(errors) > 0).all()
-            ):
-                reason = (
-                    "no interval: the factor model can't be fitted in too many of the resamples"
-                )
-            if not reason:
-                c = np.quantile((np.abs(fitted - estimates) / errors).max(axis=1), own.confidence)
-                reach = c * errors[largest]
-                method += f"; {own.confidence:.0%} interval for all dimensions together"
-                method += f", {own.draws:,} resamplings of participants"
-            limits = estimates[largest] - reach, estimates[largest] + reach
-            row = estimate_row(estimates[largest], *limits, **common, method=method, reason=reason)
+        row = _largest_difference(used, participants, prompted, bootstrap)
     keys = {"largest difference": "prompted_largest_loading_difference"}
     return estimate_table({"largest difference": row}, "loading", keys)
+
+
+FEWEST_IN_A_GROUP = 20
+_LOADINGS = "difference of loadings"
+_ONE_FACTOR = "one factor by maximum likelihood, turns that rate every dimension"
+
+
+def _loading_differences(sums: np.ndarray) -> np.ndarray:
+    """Loadings in the first group minus those in the second, from both groups' sums of moments."""
+    correlations = correlations_from_covariances(covariances_from_sums(sums))
+    loadings = fit_one_factor(correlations).loadings
+    return loadings[..., 0, :] - loadings[..., 1, :]
+
+
+def _largest_difference(
+    ratings: pd.DataFrame,
+    participants: pd.Index,
+    prompted: np.ndarray,
+    bootstrap: ParticipantBootstrap,
+) -> dict:
+    """The largest difference of a loading with its simultaneous interval, as a row of estimates."""
+    everybody = pd.Index(participants.unique())
+    moments = np.zeros((len(everybody), 2, 4, ratings.shape[1], ratings.shape[1]))
+    for group, in_group in enumerate((prompted, ~prompted)):
+        values = ratings[in_group].to_numpy(dtype=float)
+        sums, names = moments_by_participant(values, participants[in_group])
+        moments[everybody.get_indexer(names), group] = sums
+    estimates = _loading_differences(moments.sum(axis=0))
+    if not np.isfinite(estimates).all():
+        why = "some of the ratings are the same, or sums of others"
+        reason = f"no factor model can be fitted: {why}"
+        return estimate_row(n=len(ratings), unit=_LOADINGS, method=_ONE_FACTOR, reason=reason)
+
+    largest = int(rounded(np.abs(estimates)).argmax())
+    method = (
+        f"{_ONE_FACTOR}; {ratings.columns[largest]}, prompted condition minus the others, "
+        "the largest in size"
+    )
+    fewer_draws = replace(bootstrap, draws=min(bootstrap.draws, 1_000))
+    in_resamples = fewer_draws.distribution(_loading_differences, moments, pd.Series(everybody))
+    fitted = in_resamples[np.isfinite(in_resamples).all(axis=1)]
+    errors = np.zeros(len(estimates))
+    if len(fitted):
+        errors = fitted.std(axis=0)
+    too_many_undefined = len(fitted) < (1 - MOST_UNDEFINED) * len(in_resamples)
+    reason = fewer_draws.too_few(participants.to_series())
+    if not reason and (too_many_undefined or not (rounded(errors) > 0).all()):
+        reason = "no interval: the factor model can't be fitted in too many of the resamples"
+    reach = np.nan
+    if not reason:
+        largest_departures = (np.abs(fitted - estimates) / errors).max(axis=1)
+        c = np.quantile(largest_departures, fewer_draws.confidence)
+        reach = c * errors[largest]
+        method += f"; {fewer_draws.confidence:.0%} interval for all dimensions together"
+        method += f", {fewer_draws.draws:,} resamplings of participants"
+    return estimate_row(
+        estimates[largest],
+        estimates[largest] - reach,
+        estimates[largest] + reach,
+        n=len(ratings),
+        unit=_LOADINGS,
+        method=method,
+        reason=reason,
+    )
 
 
 # Fading
