@@ -57,16 +57,17 @@ def wilson_row(count: int, n: int, *, unit: str, method: str, confidence: float 
 
 
 def _stored(path: str | Path | None) -> dict:
+    """The stored result of the simulation."""
     return json.loads(Path(path or data_file(COVERAGE)).read_text(encoding="utf-8"))
 
 
 def _entries(design: str, kind: str, path: str | Path | None) -> list[dict]:
     """Stored results of one design and kind, as :func:`coverage_table` explains them."""
-    return [
-        entry
-        for entry in _stored(path)["results"]
-        if (entry["design"], entry["kind"]) == (design, kind)
-    ]
+    chosen = []
+    for entry in _stored(path)["results"]:
+        if entry["design"] == design and entry["kind"] == kind:
+            chosen.append(entry)
+    return chosen
 
 
 def _excludes_nominal(table: pd.DataFrame) -> pd.Series:
@@ -84,7 +85,9 @@ def coverage_settings(path: str | Path | None = None) -> pd.DataFrame:
             "seed": str(settings["seed"]),
             "simulated studies of each kind": f"{settings['studies']:,}",
             "resamplings of participants in each study": f"{settings['draws']:,}",
-            **{name: settings[name] for name in ("Python", "numpy", "scipy")},
+            "Python": settings["Python"],
+            "numpy": settings["numpy"],
+            "scipy": settings["scipy"],
         }
     return pd.DataFrame(columns).rename_axis("setting")
 
@@ -110,19 +113,19 @@ def coverage_table(*, design: str, kind: str, path: str | Path | None = None) ->
         One row per statistic, with the stored key: share of studies with Wilson's interval; n is the number of studies
         in which the interval was defined.
     """
-    entries = _entries(design, kind, path)
-    rows = {
-        entry["name"]: wilson_row(
+    rows = {}
+    keys = {}
+    for entry in _entries(design, kind, path):
+        name = entry["name"]
+        rows[name] = wilson_row(
             entry["count"],
             entry["studies"],
             unit="share of simulated studies",
             method=entry["method"],
         )
-        for entry in entries
-    }
-    return estimate_table(
-        rows, "statistic", {entry["name"]: entry["key"] for entry in entries if _recorded(entry)}
-    )
+        if _recorded(entry):
+            keys[name] = entry["key"]
+    return estimate_table(rows, "statistic", keys)
 
 
 def _recorded(entry: dict) -> bool:
@@ -142,16 +145,15 @@ def coverage_misses(design: str, path: str | Path | None = None) -> pd.DataFrame
         and the mean width of the intervals by that of the right one, had the estimates of all studies
         been normal with their own standard deviation (1: as wide as it should be).
     """
-    right = 2 * stats.norm.ppf(0.975)
-    rows = {
-        entry["name"]: {
+    standard_errors_wide = 2 * stats.norm.ppf(0.975)
+    rows = {}
+    for entry in _entries(design, "participants", path):
+        right_width = standard_errors_wide * entry["standard_deviation"]
+        rows[entry["name"]] = {
             "interval below the truth": entry["too_low"],
             "interval above the truth": entry["too_high"],
-            "mean width, by the right one": entry["mean_width"]
-            / (right * entry["standard_deviation"]),
+            "mean width, by the right one": entry["mean_width"] / right_width,
         }
-        for entry in _entries(design, "participants", path)
-    }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("statistic")
 
 
@@ -184,27 +186,24 @@ def coverage_exclusions(path: str | Path | None = None) -> pd.DataFrame:
         Of all statistics in both designs (n): number whose Wilson interval excludes the confidence on either side, and
         number whose coverage is below it. Counts, without intervals.
     """
-    tables = [
-        coverage_table(design=design, kind="participants", path=path)
-        for design in ("within", "between")
-    ]
-    both = pd.concat(tables)
-    counted = {
-        "Wilson interval excludes the confidence": (
-            _excludes_nominal(both),
-            "coverage_excludes_confidence",
-        ),
-        "coverage below the confidence": (both["estimate"] < NOMINAL, "coverage_below_confidence"),
-    }
-    rows = {
-        name: estimate_row(
+    within = coverage_table(design="within", kind="participants", path=path)
+    between = coverage_table(design="between", kind="participants", path=path)
+    intervals = pd.concat([within, between])
+
+    def count(label: str, chosen: pd.Series, key: str) -> dict:
+        return estimate_row(
             int(chosen.sum()),
-            n=len(both),
+            n=len(intervals),
             unit="intervals",
-            method=f"{name}, both designs; a count",
+            method=f"{label}, both designs; a count",
             key=key,
         )
-        for name, (chosen, key) in counted.items()
+
+    excluding = "Wilson interval excludes the confidence"
+    below = "coverage below the confidence"
+    rows = {
+        excluding: count(excluding, _excludes_nominal(intervals), "coverage_excludes_confidence"),
+        below: count(below, intervals["estimate"] < NOMINAL, "coverage_below_confidence"),
     }
     return estimate_table(rows, "intervals whose")
 
@@ -217,19 +216,18 @@ def coverage_verdict(design: str, path: str | Path | None = None) -> str:
     """
     table = coverage_table(design=design, kind="participants", path=path)
     excluding = table[_excludes_nominal(table)]
-    number = f"{len(excluding)} of {len(table)} Wilson intervals"
-    named = "; ".join(f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows())
-    first = f"{number} exclude {NOMINAL:.0%}" + (f": {named}." if named else ".")
+    verdict = f"{len(excluding)} of {len(table)} Wilson intervals exclude {NOMINAL:.0%}"
+    coverages = [f"{name} {row['estimate']:.1%}" for name, row in excluding.iterrows()]
+    if coverages:
+        verdict += f": {'; '.join(coverages)}"
     low, high = KEPT_LIMITS
     outside = table[(table["estimate"] < low) | (table["estimate"] > high)]
     if outside.empty:
-        return f"{first} Every coverage lies {KEPT}."
+        return f"{verdict}. Every coverage lies {KEPT}."
     parts = []
     for name, row in outside.iterrows():
-        reach = (
-            "reaches into that range"
-            if row["high"] >= low and row["low"] <= high
-            else "does not reach it either"
-        )
+        reach = "does not reach it either"
+        if row["high"] >= low and row["low"] <= high:
+            reach = "reaches into that range"
         parts.append(f"{name} ({row['estimate']:.1%}; its Wilson interval {reach})")
-    return f"{first} Not {KEPT}: {'; '.join(parts)}. All others are."
+    return f"{verdict}. Not {KEPT}: {'; '.join(parts)}. All others are."

@@ -109,10 +109,10 @@ def plain_examples() -> pd.DataFrame:
     DataFrame
         One row per dimension, by its title. All answer the same message (``SAID``).
     """
-    rows = {
-        dimension.title: dict(zip(("shows it", "misses it"), PLAIN[dimension.name], strict=True))
-        for dimension in DIMENSIONS
-    }
+    rows = {}
+    for dimension in DIMENSIONS:
+        shows_it, misses_it = PLAIN[dimension.name]
+        rows[dimension.title] = {"shows it": shows_it, "misses it": misses_it}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("dimension")
 
 
@@ -133,43 +133,40 @@ def rated_examples(study: Study) -> pd.DataFrame:
         fulfil the rule, before any was taken), reason ("" if there is an example).
     """
     turns = turns_with_texts(study)
-    taken: set[str] = set()
-    shown: set[str] = set()
+    participants_used: set[str] = set()
+    texts_used: set[str] = set()
     rows = []
     for dimension in DIMENSIONS:
         for end, levels in ENDS.items():
             candidates = turns[np.isin(labels(turns[dimension.name]), levels)]
-            free = candidates[
-                ~candidates["participant"].isin(taken) & ~candidates["assistant"].isin(shown)
-            ]
+            is_used = candidates["participant"].isin(participants_used)
+            is_used |= candidates["assistant"].isin(texts_used)
+            free = candidates[~is_used]
             row = {
                 "dimension": dimension.name,
                 "title": dimension.title,
                 "end": end,
                 "candidates": len(candidates),
+                "level": np.nan,
+                "reason": "",
             }
             if free.empty:
-                reason = _why_none(study, dimension.name, end, len(candidates))
-                rows.append(row | {"level": np.nan, "reason": reason})
-                continue
-            length = free["assistant"].str.len()
-            chosen = free.loc[(length - candidates["assistant"].str.len().median()).abs().idxmin()]
-            taken.add(chosen["participant"])
-            shown.add(chosen["assistant"])
-            of_turn = chosen[["conversation", "turn", "participant", "user", "assistant"]].to_dict()
-            rows.append(row | {"level": chosen[dimension.name], "reason": ""} | of_turn)
-    columns = [
-        "dimension",
-        "title",
-        "end",
-        "level",
-        "conversation",
-        "turn",
-        "participant",
-        "user",
-        "assistant",
-    ]
-    return pd.DataFrame(rows).reindex(columns=[*columns, "candidates", "reason"])
+                row["reason"] = _why_none(study, dimension.name, end, len(candidates))
+            else:
+                median_length = candidates["assistant"].str.len().median()
+                distance = (free["assistant"].str.len() - median_length).abs()
+                chosen = free.loc[distance.idxmin()]
+                participants_used.add(chosen["participant"])
+                texts_used.add(chosen["assistant"])
+                row["level"] = chosen[dimension.name]
+                row.update(chosen[_OF_TURN])
+            rows.append(row)
+    columns = ["dimension", "title", "end", "level", *_OF_TURN, "candidates", "reason"]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+_OF_TURN = ["conversation", "turn", "participant", "user", "assistant"]
+"""What :func:`rated_examples` shows of the turn itself."""
 
 
 def turns_with_texts(study: Study) -> pd.DataFrame:
@@ -178,19 +175,19 @@ def turns_with_texts(study: Study) -> pd.DataFrame:
     messages = in_order_of_appearance(messages, "conversation", "position")
     user = messages["content"].where(messages["role"] == "user")
     # An empty text must not let through the message before it.
-    asked = user.where(user.notna(), "").where(messages["role"] == "user")
-    messages = messages.assign(user=asked.groupby(messages["conversation"]).ffill())
+    last_of_user = user.where(user.notna(), "").where(messages["role"] == "user")
+    messages = messages.assign(user=last_of_user.groupby(messages["conversation"]).ffill())
     texts = messages.rename(columns={"content": "assistant"})[
         ["conversation", "position", "user", "assistant"]
     ]
     turns = study.turns.merge(texts, on=["conversation", "position"], how="left")
-    spoken = [
-        turns[name].astype(object).fillna("").str.strip() != "" for name in ("user", "assistant")
-    ]
-    return turns[spoken[0] & spoken[1]].reset_index(drop=True)
+    has_user_text = turns["user"].astype(object).fillna("").str.strip() != ""
+    has_own_text = turns["assistant"].astype(object).fillna("").str.strip() != ""
+    return turns[has_user_text & has_own_text].reset_index(drop=True)
 
 
 def _why_none(study: Study, name: str, end: str, candidates: int) -> str:
+    """Why there is no example of one end of a dimension."""
     if name not in study.asked:
         return "this dimension was never asked in this data set"
     if not study.turns[name].notna().any():
@@ -220,15 +217,23 @@ def dimensions_shown(examples: pd.DataFrame, name: str, length: int = CUT) -> pd
         is no example the assistant's turn says why.
     """
     chosen = examples[examples["dimension"] == name]
-    rows = {
-        row["end"]: {
-            "rating": "none" if row["reason"] else LEVELS[int(labels(row["level"])) - 1],
-            "user, before": "" if row["reason"] else _cut(row["user"], length),
-            "assistant's turn": row["reason"] or _cut(row["assistant"], length),
-            "conversation in full": "" if row["reason"] else row["conversation"],
-        }
-        for row in chosen.to_dict("records")
-    }
+    rows = {}
+    for row in chosen.to_dict("records"):
+        if row["reason"]:
+            rows[row["end"]] = {
+                "rating": "none",
+                "user, before": "",
+                "assistant's turn": row["reason"],
+                "conversation in full": "",
+            }
+        else:
+            level = int(labels(row["level"]))
+            rows[row["end"]] = {
+                "rating": LEVELS[level - 1],
+                "user, before": _cut(row["user"], length),
+                "assistant's turn": _cut(row["assistant"], length),
+                "conversation in full": row["conversation"],
+            }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("rated")
 
 
@@ -238,7 +243,10 @@ def _cut(text: str, length: int) -> str:
     if len(text) <= length:
         return text
     head = text[:length]
-    return (head.rsplit(" ", 1)[0] if " " in head[length // 2 :] else head) + CUT_MARK
+    has_late_space = " " in head[length // 2 :]
+    if has_late_space:
+        head = head.rsplit(" ", 1)[0]
+    return head + CUT_MARK
 
 
 @finding
