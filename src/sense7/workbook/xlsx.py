@@ -377,7 +377,7 @@ def may_be_cut(text: str) -> bool:
     """Whether a text is as long as a cell of an .xlsx file may be, by characters or by UTF-16 units."""
     if len(text) < LONGEST_TEXT // 2:  # shorter even where each character takes two units
         return False
-    units = len(text) + sum(ord(character) > 0xFFFF for character in text)
+    units = len(text.encode("utf-16-le", errors="surrogatepass")) // 2
     # A character of two units that has no room is left out whole.
     ends_before_a_pair = units == LONGEST_TEXT - 1 and units > len(text)
     return LONGEST_TEXT in (len(text), units) or ends_before_a_pair
