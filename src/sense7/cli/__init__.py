@@ -80,7 +80,9 @@ def _open_streams() -> None:
         stream = getattr(sys, name)
         if stream is None:
             # The system gives it the lowest free number, its own: no other file is written to in its place.
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 -- to the process's end
+            opened = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 -- to the process's end
+            os.set_inheritable(opened.fileno(), True)  # by kernels, which else are without it
+            setattr(sys, name, opened)
         elif isinstance(stream, io.TextIOWrapper) and mode == "w":
             stream.reconfigure(errors="backslashreplace")
 
