@@ -167,19 +167,6 @@ def require_estimates(
         )
 
 
-def keys_of_rows(names: Iterable[str], keys: str) -> dict[str, str]:
-    """Return each row's key, from whole keys in the order of the rows; none from an empty text.
-
-    Examples
-    --------
-    >>> keys_of_rows(["Affective", "Cognitive"], "mean_Affective mean_Cognitive"), keys_of_rows(["a"], "")
-    ({'Affective': 'mean_Affective', 'Cognitive': 'mean_Cognitive'}, {})
-    """
-    if not keys:
-        return {}
-    return dict(zip(names, keys.split(), strict=True))
-
-
 def under_keys(table: pd.DataFrame, keys: Mapping[str, str]) -> pd.DataFrame:
     """Return the rows of a table of estimates that have a second key, with that key.
 
